@@ -1,0 +1,1 @@
+"""Measured comparisons, runnable by anyone."""

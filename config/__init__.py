@@ -1,0 +1,1 @@
+"""Settings, defaults, packaged data and the error hierarchy."""

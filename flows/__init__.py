@@ -1,0 +1,1 @@
+"""The order of the steps: the night, and the Prefect flows over it."""

@@ -1,0 +1,1 @@
+"""Everything that stays on disk: vault, journal, blobs, ledger, snapshots, locks."""

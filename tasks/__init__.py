@@ -1,0 +1,1 @@
+"""The work itself: plain functions on frozen records, one algorithm a module."""

@@ -1,0 +1,334 @@
+"""The records that cross module borders: frozen, slotted, and nothing but data.
+
+Conventions. `path` is relative to the vault, with forward slashes. Hashes are sha256 in hex. Times are ISO 8601 in UTC with
+a trailing Z, to the second. Rows that are stored (`*Record`) have a string `id` as their only key.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """What became of a source in a run; the same words everywhere."""
+
+    OK = "ok"
+    UNCHANGED = "unchanged"
+    DUPLICATE = "duplicate"
+    NO_TEXT = "no_text"
+    NEEDS_PASSWORD = "needs_password"
+    NEEDS_BROWSER = "needs_browser"
+    NO_CONTENT = "no_content"
+    PAYWALLED = "paywalled"
+    NO_TRANSCRIPT = "no_transcript"
+    BLOCKED = "blocked"
+    REFUSED = "refused"
+    UNSUPPORTED = "unsupported"
+    UNREADABLE = "unreadable"
+    TIMED_OUT = "timed_out"
+    GONE = "gone"
+    OUT_OF_SCOPE = "out_of_scope"
+    DEFERRED_BUDGET = "deferred_budget"
+    MODEL_FAILED = "model_failed"
+    WITHDRAWN = "withdrawn"
+    UNDONE = "undone"
+
+
+GOOD = frozenset({Outcome.OK, Outcome.UNCHANGED, Outcome.DUPLICATE, Outcome.OUT_OF_SCOPE, Outcome.WITHDRAWN, Outcome.UNDONE})
+"""Outcomes that need nobody's attention."""
+
+TRANSIENT = frozenset({Outcome.BLOCKED, Outcome.TIMED_OUT, Outcome.DEFERRED_BUDGET, Outcome.MODEL_FAILED})
+"""Outcomes that are tried again by themselves."""
+
+
+class SourceKind(StrEnum):
+    FILE = "file"    # a file in the sources folder, or an adopted note that is compiled
+    WEB = "web"      # an address of a page or a file
+    VIDEO = "video"  # a YouTube video
+    FEED = "feed"    # an RSS or Atom feed; its entries are sources of their own
+    CLIP = "clip"    # a Web Clipper note; its `source:` property is the address
+
+
+class Owner(StrEnum):
+    PIPELINE = "pipeline"
+    PERSON = "person"
+
+
+class BlockKind(StrEnum):
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    LIST = "list"
+    TABLE = "table"
+    CODE = "code"
+    QUOTE = "quote"
+    FOOTNOTE = "footnote"
+    HTML = "html"
+    RULE = "rule"
+
+
+# --- sources ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A source that collect saw: a file with its stat, or an address."""
+
+    kind: SourceKind
+    location: str             # file: vault path; else the canonical address (video: https://www.youtube.com/watch?v=ID)
+    path: str = ""            # vault path of the file or clip; empty for addresses
+    size: int = 0
+    mtime_ns: int = 0
+    listed_in: str = ""       # vault path of the note or list that names the address
+    title: str = ""           # a title given beside the address, if any
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRecord:
+    """What is known of a source between runs."""
+
+    id: str                   # first 12 hex digits of sha256 of the first location; kept when a file moves
+    kind: SourceKind
+    location: str
+    outcome: Outcome
+    reason: str = ""
+    next_step: str = ""
+    title: str = ""
+    content_hash: str = ""    # of the file's bytes or the answer's body
+    etag: str = ""
+    last_modified: str = ""
+    document: str = ""        # blob of the extracted `Document` as JSON; empty when nothing was extracted
+    analysis: str = ""        # blob of the compiler's notes on the document
+    topics: tuple[str, ...] = ()   # subject keys this source may speak of (main, aliases, section headings)
+    evidence: str = ""        # vault path of the readable copy; empty for PDFs and the user's Markdown
+    pages: tuple[str, ...] = ()    # ids of pages that cite it
+    first_seen: str = ""
+    read_at: str = ""         # when its bytes were last read and had changed
+    retry_at: str = ""        # not before this time; empty: next run
+    failures: int = 0
+    ignored: bool = False     # by `sources ignore`
+    listed_in: str = ""
+
+
+# --- documents -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One block of a document, as Markdown without its anchor."""
+
+    kind: BlockKind
+    text: str
+    level: int = 0            # of a heading, 1 to 6
+    anchor: str = ""          # what stands behind '#' in a link to it: '^p7', 'page=3', or a heading's text
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The readable text of one source."""
+
+    source_id: str
+    title: str
+    parts: tuple[Part, ...]
+    media: str                # pdf, html, markdown, text, docx, pptx, xlsx, transcript
+    target: str = ""          # vault path that anchors belong to (evidence copy, PDF or the user's Markdown)
+    url: str = ""
+    author: str = ""
+    published: str = ""       # date as ISO 8601, if the source says so
+    language: str = ""        # ISO 639-1 guess, empty when unsure
+    quality: float = 1.0      # 0 to 1; below 0.5 the text is doubtful
+    quality_reasons: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()        # facts for provenance: 'encrypted: owner-only', 'pages without text: 3, 4'
+    hidden_removed: int = 0            # hidden or invisible pieces of text that were taken out
+    injection_suspected: bool = False  # the text carries instructions to a machine
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of evidence that search can return."""
+
+    position: int             # from 0 within its source
+    title_path: tuple[str, ...]
+    text: str
+    anchor: str               # of its first part
+
+
+@dataclass(frozen=True, slots=True)
+class ChunksRecord:
+    """All chunks of one source; `id` is the source's."""
+
+    id: str
+    chunks: tuple[Chunk, ...]
+
+
+# --- pages -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """The words of a source that a sentence relies on."""
+
+    source_id: str
+    target: str               # vault path of the PDF, evidence copy or note, as `Document.target`
+    anchor: str               # as `Part.anchor`
+    quote: str
+    label: str = ""           # 'nw-' and 8 hex digits of sha256 over source id, anchor and quote
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedBlock:
+    """A block that a compiler wants on a page. `key` names its role and stays the same from night to night."""
+
+    key: str                  # 'lead', 'facts', 'h:history', 'history:ab12cd34ef56:0'
+    kind: BlockKind
+    text: str                 # Markdown, footnote references included, no trailing newline
+    citations: tuple[Citation, ...] = ()
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PageProposal:
+    """The page a compiler wants for a subject, as a whole; merging decides what of it may be written."""
+
+    subject: str              # subject key
+    page_id: str              # of the page it updates, or empty for a new one
+    title: str
+    blocks: tuple[ProposedBlock, ...]
+    sources: tuple[str, ...]  # source ids, best first
+    aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    type: str = "note"
+    status: str = "active"
+    confidence: str = "medium"
+    reasons: tuple[str, ...] = ()      # why not higher, in words a person understands
+    stage: tuple[str, ...] = ()        # reasons to hold it back whatever its confidence ('injection_suspected')
+
+
+@dataclass(frozen=True, slots=True)
+class BlockRecord:
+    """A block of a page as last seen on disk."""
+
+    id: str                   # a proposed block's key, or 'u-' and 10 hex digits for a person's
+    kind: BlockKind
+    hash: str                 # of the normalised text on disk
+    owner: Owner
+    written: str = ""         # hash of what the pipeline last wrote or proposed under this id
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyRecord:
+    """A property that the pipeline wrote: its value's hash then. A different value on disk is the person's."""
+
+    key: str
+    written: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageRecord:
+    """A page of the wiki: written by the pipeline, or a person's own note that takes part."""
+
+    id: str
+    path: str
+    slug: str
+    title: str
+    adopted: bool                       # a person's own note: searched and linked to, never written
+    file_hash: str                      # of the file's bytes as last written or seen
+    markdown: str                       # the file's text as last written or seen
+    aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    type: str = ""
+    status: str = "active"
+    confidence: str = ""
+    created: str = ""
+    updated: str = ""
+    branch: str = ""
+    subjects: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()       # source ids
+    citations: tuple[Citation, ...] = ()
+    blocks: tuple[BlockRecord, ...] = ()
+    removed: tuple[str, ...] = ()       # ids of pipeline blocks that a person took out
+    properties: tuple[PropertyRecord, ...] = ()
+    removed_properties: tuple[str, ...] = ()
+    former_slugs: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    deleted: str = ""                   # when a person deleted the file; the row stays, so it stays deleted
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRecord:
+    """A page, or an update of one, that waits for a person."""
+
+    id: str                             # id of the page it is or will be
+    path: str                           # of the candidate's file
+    slug: str
+    title: str
+    kind: str                           # new | update
+    target: str                         # vault path of the page it updates or will become
+    base_hash: str                      # of the page's file when an update was made; empty for a new page
+    file_hash: str                      # of the candidate's bytes as written
+    proposal_hash: str                  # of the proposal's content: a discarded one is not made again
+    confidence: str
+    reasons: tuple[str, ...]
+    sources: tuple[str, ...]
+    subject: str
+    ingested: str
+    state: str = "open"                 # open | promoted | discarded
+    note: str = ""                      # reason given with discard
+    page: str = ""                      # JSON of the PageRecord that promotion would record (blocks, properties, citations)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingRecord:
+    """The embedding of one page; `id` is the page's."""
+
+    id: str
+    text_hash: str
+    model: str
+    vector: bytes                       # float32, little-endian, unit length
+
+
+# --- commits ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Rows to set and rows to drop, table by table."""
+
+    pages: tuple[PageRecord, ...] = ()
+    sources: tuple[SourceRecord, ...] = ()
+    chunks: tuple[ChunksRecord, ...] = ()
+    candidates: tuple[CandidateRecord, ...] = ()
+    embeddings: tuple[EmbeddingRecord, ...] = ()
+    drop_pages: tuple[str, ...] = ()
+    drop_sources: tuple[str, ...] = ()
+    drop_chunks: tuple[str, ...] = ()
+    drop_candidates: tuple[str, ...] = ()
+    drop_embeddings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileWrite:
+    """One file to bring from known bytes to new bytes, and what is true once that has happened."""
+
+    path: str
+    expected: str | None                # hash the file must still have; None: it must not exist
+    content: bytes | None               # None: remove (the old bytes are kept as a blob)
+    changes: Changes = Changes()        # recorded only if this write lands
+    otherwise: FileWrite | None = None  # tried in its place when the file has other bytes than expected
+    after: str = ""                     # path of a write of the same commit that must have landed first
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommitResult:
+    """What a commit did."""
+
+    landed: tuple[str, ...]             # paths, in order
+    refused: tuple[Refusal, ...]
+    snapshot: str                       # id of the current snapshot
+    published: bool                     # False: nothing changed, the former snapshot stays
