@@ -97,10 +97,9 @@ class SourceRecord:
     content_hash: str = ""    # of the file's bytes or the answer's body
     etag: str = ""
     last_modified: str = ""
-    document: str = ""        # blob of the extracted `Document` as JSON; empty when nothing was extracted
-    analysis: str = ""        # blob of the compiler's notes on the document
     topics: tuple[str, ...] = ()   # subject keys this source may speak of (main, aliases, section headings)
     evidence: str = ""        # vault path of the readable copy; empty for PDFs and the user's Markdown
+    evidence_hash: str = ""   # of that file's bytes as written
     pages: tuple[str, ...] = ()    # ids of pages that cite it
     first_seen: str = ""
     read_at: str = ""         # when its bytes were last read and had changed
@@ -159,6 +158,15 @@ class ChunksRecord:
 
     id: str
     chunks: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    """What was read out of one source, kept so that a page can be put together again without reading it; `id` is the source's."""
+
+    id: str
+    document: bytes           # a `Document` as JSON
+    analysis: bytes           # the compiler's notes on it as JSON
 
 
 # --- pages -----------------------------------------------------------------------------------------------------------
@@ -296,11 +304,13 @@ class Changes:
 
     pages: tuple[PageRecord, ...] = ()
     sources: tuple[SourceRecord, ...] = ()
+    documents: tuple[DocumentRecord, ...] = ()
     chunks: tuple[ChunksRecord, ...] = ()
     candidates: tuple[CandidateRecord, ...] = ()
     embeddings: tuple[EmbeddingRecord, ...] = ()
     drop_pages: tuple[str, ...] = ()
     drop_sources: tuple[str, ...] = ()
+    drop_documents: tuple[str, ...] = ()
     drop_chunks: tuple[str, ...] = ()
     drop_candidates: tuple[str, ...] = ()
     drop_embeddings: tuple[str, ...] = ()
