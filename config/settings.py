@@ -1,7 +1,7 @@
 """The settings of one wiki: `nightwiki.yaml` as a typed, frozen model.
 
-Each key has a default and a sentence (`Field(description=...)`); `nightwiki init` writes both into the file. An unknown key
-or a wrong value is refused, with its line and the nearest right name, by `config.load`.
+Each key has a default and a sentence (`Field(description=...)`); `nightwiki init` writes both into the file. An
+unknown key or a wrong value is refused, with its line and the nearest right name, by `config.load`.
 """
 
 from __future__ import annotations
@@ -20,39 +20,54 @@ class Section(BaseModel):
 
 
 class Pages(Section):
-    dir: str = Field("wiki", description="Folder of the pages, read with its sub-folders; '.' is the whole vault.")
+    dir: str = Field(
+        "wiki", description="Folder of the pages, read with its sub-folders; '.' is the whole vault."
+    )
     file_name: Literal["slug", "title"] = Field("slug", description="Name page files by slug or by title.")
-    candidates: str = Field("", description="Folder of pages that wait for review; empty means `candidates` in the pages folder.")
+    candidates: str = Field(
+        "", description="Folder of pages that wait for review; empty means `candidates` in the pages folder."
+    )
     evidence: str = Field("evidence", description="Folder of the readable copies of sources.")
 
 
 class Adopt(Section):
     """Notes that were in the vault before; first match wins, in the order ignored, sources, pages."""
 
-    pages: tuple[str, ...] = Field((), description="Globs of your own notes that are searched and linked to, never written.")
+    pages: tuple[str, ...] = Field(
+        (), description="Globs of your own notes that are searched and linked to, never written."
+    )
     sources: tuple[str, ...] = Field((), description="Globs of your own notes that are compiled as sources.")
     ignored: tuple[str, ...] = Field((), description="Globs of notes that nightwiki does not look at.")
 
 
 class Sources(Section):
-    dir: str = Field("raw_sources", description="Drop files here; nightwiki reads them and never changes them.")
+    dir: str = Field(
+        "raw_sources", description="Drop files here; nightwiki reads them and never changes them."
+    )
     list: str = Field("raw_sources/sources.yaml", description="A list of links, videos and feeds.")
     inbox: str = Field("raw_sources/inbox.md", description="A note into which you paste links.")
     clips: tuple[str, ...] = Field(("Clippings",), description="Folders of Obsidian Web Clipper notes.")
     ignore: tuple[str, ...] = Field((), description="Globs of files in the sources folder to leave out.")
-    settle_seconds: float = Field(2.0, ge=0, description="A file is read once its size and time have stood still this long.")
+    settle_seconds: float = Field(
+        2.0, ge=0, description="A file is read once its size and time have stood still this long."
+    )
     max_megabytes: float = Field(200, gt=0, description="Larger files are refused.")
 
 
 class Fetch(Section):
-    user_agent: str = Field("nightwiki/0.1 (personal wiki; respects robots.txt)", description="How nightwiki names itself to servers.")
+    user_agent: str = Field(
+        "nightwiki/0.1 (personal wiki; respects robots.txt)",
+        description="How nightwiki names itself to servers.",
+    )
     timeout_seconds: float = Field(30, gt=0, description="Limit for one request, redirects included.")
     max_megabytes: float = Field(30, gt=0, description="Larger answers are refused.")
     max_redirects: int = Field(5, ge=0, description="Redirects followed for one address.")
     retries: int = Field(2, ge=0, description="Further tries after a passing failure, with growing pauses.")
     host_pause_seconds: float = Field(1.0, ge=0, description="Pause between two requests to one host.")
     robots: bool = Field(True, description="Obey robots.txt.")
-    allow_private: tuple[str, ...] = Field((), description="Hosts or networks (CIDR) on private addresses that may be fetched.")
+    allow_private: tuple[str, ...] = Field(
+        (), description="Hosts or networks (CIDR) on private addresses that may be fetched."
+    )
     feed_items: int = Field(20, ge=1, description="Newest entries taken from one feed in one night.")
 
 
@@ -60,7 +75,9 @@ class Extract(Section):
     timeout_seconds: float = Field(120, gt=0, description="Limit for reading one source.")
     memory_megabytes: int = Field(2048, ge=128, description="Memory limit of the reading process.")
     workers: int = Field(0, ge=0, description="Reading processes; 0 means one a core.")
-    languages: tuple[str, ...] = Field(("en",), description="Preferred languages of video transcripts, best first.")
+    languages: tuple[str, ...] = Field(
+        ("en",), description="Preferred languages of video transcripts, best first."
+    )
 
 
 class Chunks(Section):
@@ -69,13 +86,19 @@ class Chunks(Section):
 
 
 class Compile(Section):
-    compiler: Literal["extractive"] = Field("extractive", description="How pages are written; extractive quotes, and needs no model.")
+    compiler: Literal["extractive"] = Field(
+        "extractive", description="How pages are written; extractive quotes, and needs no model."
+    )
     sentences: int = Field(30, ge=3, description="Most sentences one source adds to a page.")
 
 
 class Staging(Section):
-    policy: Literal["off", "all", "threshold"] = Field("threshold", description="Which pages wait for review: none, all, or those below min_confidence.")
-    min_confidence: Level = Field("medium", description="Lowest confidence that is published unread under `threshold`.")
+    policy: Literal["off", "all", "threshold"] = Field(
+        "threshold", description="Which pages wait for review: none, all, or those below min_confidence."
+    )
+    min_confidence: Level = Field(
+        "medium", description="Lowest confidence that is published unread under `threshold`."
+    )
 
 
 class Embedding(Section):
@@ -86,8 +109,12 @@ class Embedding(Section):
 
 
 class Search(Section):
-    vector: Literal["auto", "on", "off"] = Field("auto", description="Meaning search: whenever a model is there, always (and complain), or never.")
-    configuration: Literal["fused", "seed", "rrf", "bm25", "vector"] = Field("fused", description="How the two rankings are joined.")
+    vector: Literal["auto", "on", "off"] = Field(
+        "auto", description="Meaning search: whenever a model is there, always (and complain), or never."
+    )
+    configuration: Literal["fused", "seed", "rrf", "bm25", "vector"] = Field(
+        "fused", description="How the two rankings are joined."
+    )
     hits: int = Field(10, ge=1, le=200, description="Hits shown when -k is not given.")
 
 
@@ -96,14 +123,21 @@ class Snapshots(Section):
 
 
 class Digest(Section):
-    note: str = Field("", description="Path of a note that keeps the latest digest, for reading in Obsidian; empty means none.")
+    note: str = Field(
+        "",
+        description="Path of a note that keeps the latest digest, for reading in Obsidian; empty means none.",
+    )
 
 
 class Prefect(Section):
-    mode: Literal["own", "existing", "none"] = Field("own", description="Run nightwiki's own Prefect server, use yours, or none at all.")
+    mode: Literal["own", "existing", "none"] = Field(
+        "own", description="Run nightwiki's own Prefect server, use yours, or none at all."
+    )
     api_url: str = Field("", description="Address of your server, for mode `existing`.")
     port: int = Field(4200, ge=1, le=65535, description="Port of the own server.")
-    show_page_text: bool = Field(False, description="Let page text into the artifacts of a server that is not nightwiki's own.")
+    show_page_text: bool = Field(
+        False, description="Let page text into the artifacts of a server that is not nightwiki's own."
+    )
 
 
 class Schedule(Section):
@@ -117,7 +151,10 @@ class Settings(Section):
     version: Literal[1] = Field(1, description="Version of this file's form.")
     name: str = Field("wiki", min_length=1, description="The wiki's name, as shown in Prefect and to agents.")
     time_zone: str = Field("UTC", description="IANA name of the time zone of schedules and dates.")
-    state_dir: str = Field(".nightwiki", description="Folder of nightwiki's own state; move it out of a synced folder if you like.")
+    state_dir: str = Field(
+        ".nightwiki",
+        description="Folder of nightwiki's own state; move it out of a synced folder if you like.",
+    )
     pages: Pages = Field(default_factory=Pages, description="Where pages live.")
     adopt: Adopt = Field(default_factory=Adopt, description="Which of your own notes take part.")
     sources: Sources = Field(default_factory=Sources, description="Where sources come from.")

@@ -1,0 +1,59 @@
+"""Writes a new `nightwiki.yaml`: every key with its sentence, its default and its value."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+import yaml
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from config.settings import Settings
+
+_HEADER = (
+    "# Settings of this wiki, read anew at every run. Keep what you like and delete the rest:",
+    "# a key that is not here has its default.",
+)
+_PLAIN = re.compile(r"[A-Za-z_][\w./-]*")
+
+
+def render_settings(settings: Settings) -> str:
+    """The text of a settings file with these values; reading it gives equal settings."""
+    return "\n".join((*_HEADER, *_keys(settings, ""))) + "\n"
+
+
+def scalar(value: object) -> str:
+    """One value as YAML on one line, quoted wherever some YAML reader could take it for something else."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(scalar(item) for item in value)}]"
+    text = str(value)
+    plain = _PLAIN.fullmatch(text) and yaml.resolver.Resolver().resolve(yaml.ScalarNode, text, (True, False))
+    return text if plain == "tag:yaml.org,2002:str" else json.dumps(text, ensure_ascii=False)
+
+
+def _keys(model: BaseModel, indent: str) -> Iterator[str]:
+    for name, info in type(model).model_fields.items():
+        value = getattr(model, name)
+        if isinstance(value, BaseModel):
+            yield ""
+            yield f"{indent}# {info.description}"
+            yield f"{indent}{name}:"
+            yield from _keys(value, indent + "  ")
+            continue
+        yield f"{indent}# {info.description} {_default(info)}"
+        if isinstance(value, tuple) and value:
+            yield f"{indent}{name}:"
+            yield from (f"{indent}  - {scalar(item)}" for item in value)
+        else:
+            yield f"{indent}{name}: {scalar(value)}"
+
+
+def _default(info: FieldInfo) -> str:
+    default = info.get_default(call_default_factory=True)
+    return f"Default: {scalar(default)}."
