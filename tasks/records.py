@@ -81,6 +81,7 @@ class Found:
     mtime_ns: int = 0
     listed_in: str = ""       # vault path of the note or list that names the address
     title: str = ""           # a title given beside the address, if any
+    url: str = ""             # clip: the address it was taken from
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,10 @@ class SourceRecord:
     failures: int = 0
     ignored: bool = False     # by `sources ignore`
     listed_in: str = ""
+    size: int = 0             # of the file when it was last read; with `mtime_ns` tells that nobody wrote to it since
+    mtime_ns: int = 0
+    url: str = ""             # clip: the address it was taken from
+    final_url: str = ""       # where redirects led; `etag` and `last_modified` belong to this address
 
 
 # --- documents -------------------------------------------------------------------------------------------------------
