@@ -119,7 +119,11 @@ class SourceRecord:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One block of a document, as Markdown without its anchor."""
+    """One block of a document, without its anchor.
+
+    Headings, paragraphs and quotes are plain words without Markdown marks, code is bare, lists are `- item` or `1. item`
+    lines (four spaces a level), tables are Markdown tables whose cells hold plain words (`\\|` for a pipe).
+    """
 
     kind: BlockKind
     text: str
@@ -145,6 +149,8 @@ class Document:
     notes: tuple[str, ...] = ()        # facts for provenance: 'encrypted: owner-only', 'pages without text: 3, 4'
     hidden_removed: int = 0            # hidden or invisible pieces of text that were taken out
     injection_suspected: bool = False  # the text carries instructions to a machine
+    location: str = ""                 # vault path of the file it was read from; empty for addresses
+    last_anchor: int = 0               # highest paragraph number ever given out, so that none is used twice
 
 
 @dataclass(frozen=True, slots=True)
