@@ -1,0 +1,134 @@
+"""An inverted index as plain arrays: which documents hold a term, and how often.
+
+It is made from term counts per document. `updated` makes the next one from the last by taking the postings of gone documents
+out and putting those of new ones in, so a night re-reads only what changed; the result is equal, array for array, to one made
+from everything.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class TermCounts:
+    """How often each term stands in one document, and the number of its terms, repeats counted."""
+
+    counts: Counter[str]
+    length: int
+
+
+def count(terms: Iterable[str]) -> TermCounts:
+    """The counts of one document's terms."""
+    counts = Counter(terms)
+    return TermCounts(counts, counts.total())
+
+
+@dataclass(frozen=True, slots=True)
+class Terms(Sequence[bytes]):
+    """The sorted terms in UTF-8, end to end in one array, cut at `bounds` (one more than there are terms)."""
+
+    text: NDArray[np.uint8]
+    bounds: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, terms: Sequence[bytes]) -> Terms:
+        """From terms that are sorted and distinct."""
+        bounds = np.zeros(len(terms) + 1, np.int64)
+        np.cumsum([len(term) for term in terms], out=bounds[1:])
+        return cls(np.frombuffer(b"".join(terms), np.uint8), bounds)
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+    def __getitem__(self, position: int) -> bytes:  # type: ignore[override]  # never sliced
+        return self.text[self.bounds[position] : self.bounds[position + 1]].tobytes()
+
+    def all(self) -> list[bytes]:
+        """Every term, quickly."""
+        text, bounds = self.text.tobytes(), self.bounds.tolist()
+        return [text[start:end] for start, end in zip(bounds, bounds[1:], strict=False)]
+
+    def find(self, term: str) -> int:
+        """The term's position, or -1."""
+        wanted = term.encode("utf-8", "surrogatepass")
+        position = bisect_left(self, wanted)
+        return position if position < len(self) and self[position] == wanted else -1
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """Postings of `len(lengths)` documents. Those of term t are `docs[bounds[t]:bounds[t + 1]]`, ascending, with `counts`."""
+
+    terms: Terms
+    bounds: NDArray[np.int64]
+    docs: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    lengths: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, documents: Sequence[TermCounts]) -> Postings:
+        """Of documents in the order of their numbers."""
+        empty = np.zeros(0, np.int32)
+        nothing = cls(Terms.of(()), np.zeros(1, np.int64), empty, empty, np.zeros(0, np.int64))
+        return nothing.updated(np.zeros(0, np.int64), dict(enumerate(documents)), len(documents))
+
+    def updated(self, moves: NDArray[np.int64], new: dict[int, TermCounts], size: int) -> Postings:
+        """The next index, of `size` documents: old number d becomes `moves[d]` (-1: gone; order is kept), `new` fills the rest."""
+        lengths = np.zeros(size, np.int64)
+        stay = moves >= 0
+        lengths[moves[stay]] = self.lengths[stay]
+        for number, document in new.items():
+            lengths[number] = document.length
+
+        kept = stay[self.docs]
+        old_terms = np.repeat(np.arange(len(self.terms), dtype=np.int64), np.diff(self.bounds))[kept]
+        old_docs = moves[self.docs[kept]].astype(np.int32)
+        old_counts = self.counts[kept]
+
+        words = self.terms.all()
+        numbers = {word: position for position, word in enumerate(words)}
+        added_terms, added_docs, added_counts = [], [], []
+        for number, document in sorted(new.items()):
+            for term, times in document.counts.items():
+                word = term.encode("utf-8", "surrogatepass")
+                added_terms.append(numbers.setdefault(word, len(numbers)))
+                added_docs.append(number)
+                added_counts.append(times)
+        spread = np.zeros(len(numbers), np.int64)
+        spread[: len(words)] = np.bincount(old_terms, minlength=len(words)) if len(words) else 0
+        new_terms = np.array(added_terms, np.int64)
+        spread += np.bincount(new_terms, minlength=len(numbers)) if len(new_terms) else 0
+
+        alive = sorted((word, position) for word, position in numbers.items() if spread[position])
+        rank = np.full(len(numbers), -1, np.int64)
+        rank[[position for _, position in alive]] = np.arange(len(alive))
+        bounds = np.zeros(len(alive) + 1, np.int64)
+        np.cumsum(spread[[position for _, position in alive]], out=bounds[1:])
+
+        # both parts are ordered by (term, document) after this; merging them is one search and one insertion
+        old_keys = rank[old_terms] * size + old_docs
+        new_keys = rank[new_terms] * size + np.array(added_docs, np.int64)
+        order = np.argsort(new_keys, kind="stable")
+        places = np.searchsorted(old_keys, new_keys[order])
+        return Postings(
+            Terms.of([word for word, _ in alive]),
+            bounds,
+            np.insert(old_docs, places, np.array(added_docs, np.int32)[order]),
+            np.insert(old_counts, places, np.array(added_counts, np.int32)[order]),
+            lengths,
+        )
+
+    def of_term(self, term: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The documents that hold a term, ascending, and how often each does; empty arrays for an unknown term."""
+        position = self.terms.find(term)
+        if position < 0:
+            return self.docs[:0], self.counts[:0]
+        start, end = self.bounds[position], self.bounds[position + 1]
+        return self.docs[start:end], self.counts[start:end]
