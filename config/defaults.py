@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import yaml
 from pydantic import BaseModel
@@ -16,6 +16,7 @@ _HEADER = (
     "# Settings of this wiki, read anew at every run. Keep what you like and delete the rest:",
     "# a key that is not here has its default.",
 )
+_RESOLVE: Callable[[type[yaml.Node], str, tuple[bool, bool]], str] = yaml.resolver.Resolver().resolve
 _PLAIN = re.compile(r"[A-Za-z_][\w./-]*")
 
 
@@ -33,7 +34,7 @@ def scalar(value: object) -> str:
     if isinstance(value, tuple | list):
         return f"[{', '.join(scalar(item) for item in value)}]"
     text = str(value)
-    plain = _PLAIN.fullmatch(text) and yaml.resolver.Resolver().resolve(yaml.ScalarNode, text, (True, False))
+    plain = _PLAIN.fullmatch(text) and _RESOLVE(yaml.ScalarNode, text, (True, False))
     return text if plain == "tag:yaml.org,2002:str" else json.dumps(text, ensure_ascii=False)
 
 

@@ -14,8 +14,8 @@ Key = tuple[str, ...]
 def set_value(text: str, key: Key, value: object, subject: str = "nightwiki.yaml") -> str:
     """The text with `section.name` set to a value.
 
-    A value that is there is replaced where it stands; a missing key is added at the end of its section, a missing
-    section at the end of the file. Raises SettingsError when the text or the value is not accepted.
+    A value that is there is replaced where it stands; a missing key is added at the end of its section, and a
+    missing section at the end of the file. Raises SettingsError when the text or the value is not accepted.
     """
     parse_settings(text, subject)
     edited = _edit(text, key, scalar(value), subject)
@@ -59,7 +59,7 @@ def _lines(key: Key, written: str, indent: str) -> list[str]:
 def _add(text: str, node: yaml.MappingNode, lines: list[str], newline: str, key: Key, written: str) -> str:
     """A new key behind the last one of a section."""
     last_key, last_value = node.value[-1]
-    end = last_value.end_mark.index
+    end = _end(last_value)
     if node.flow_style:
         flow = "".join(f", {name}: " if depth == 0 else f"{{{name}: " for depth, name in enumerate(key))
         return text[:end] + flow + written + "}" * (len(key) - 1) + text[end:]
@@ -73,12 +73,23 @@ def _add(text: str, node: yaml.MappingNode, lines: list[str], newline: str, key:
     return text[: line_end + 1] + block + newline + text[line_end + 1 :]
 
 
+def _end(node: yaml.Node) -> int:
+    """Where a value's text ends; a block collection's own mark lies behind the comments that follow it."""
+    while isinstance(node, yaml.CollectionNode) and node.value and not node.flow_style:
+        last = node.value[-1]
+        node = last[1] if isinstance(last, tuple) else last
+    return node.end_mark.index
+
+
 def _append(text: str, node: yaml.Node | None, lines: list[str], newline: str) -> str:
     """A new key where its section is empty (`staging:` and nothing below) or the whole file is."""
     block = newline.join(lines)
     if node is None:
         gap = "" if not text or text.endswith("\n") else newline
         return text + gap + block + newline
+    if isinstance(node, yaml.MappingNode):
+        inside = node.start_mark.index + 1
+        return text[:inside] + ", ".join(line.strip() for line in lines) + text[inside:]
     line_end = text.find("\n", node.start_mark.index)
     if line_end < 0:
         return text + newline + block + newline

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 def matches(path: str, globs: Iterable[str]) -> bool:
     """Whether a vault path (forward slashes) matches one of the globs.
 
-    `*` and `?` stay within a name, `**` spans folders, and a folder's own name stands for everything in it. Globs
-    start at the vault's root: `*.md` is the notes at the top, `**/*.md` is all of them.
+    `*` and `?` stay within a name, `**` spans folders, and a folder's own name stands for everything in it.
+    Globs start at the vault's root: `*.md` is the notes at the top, `**/*.md` is all of them.
     """
     name = unicodedata.normalize("NFC", path)
     return any(_pattern(glob).fullmatch(name) for glob in globs)

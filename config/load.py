@@ -1,7 +1,7 @@
-"""Reads `nightwiki.yaml`; what it does not know it refuses, with line, accepted values and the nearest right name.
+"""Reads `nightwiki.yaml`; what it does not know is refused, with line, accepted values and nearest name.
 
-The text is composed to nodes, which know their lines, and each scalar is read as the kind that its key wants. So
-`off` stays a word where a word is expected, `01234` a string, and YAML's own rules for plain scalars guess nothing.
+The text is composed to nodes, which know their lines, and each scalar is read as the kind that its key wants.
+So `off` stays a word where a word is expected and `01234` a string; YAML's own rules guess nothing.
 """
 
 from __future__ import annotations
@@ -130,7 +130,9 @@ def _check_version(root: yaml.MappingNode, place: _Place) -> None:
         if key.value == "version" and isinstance(value, yaml.ScalarNode) and value.value.isdigit():
             found = int(value.value)
             if found > NEWEST:
-                cause = f"was written for a newer nightwiki (version {found} of the settings; this one reads {NEWEST})"
+                cause = (
+                    f"was written for a newer nightwiki (settings version {found}; this one reads {NEWEST})"
+                )
                 raise place.error(key.start_mark.line + 1, cause, "Update nightwiki.")
 
 

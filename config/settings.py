@@ -1,7 +1,7 @@
 """The settings of one wiki: `nightwiki.yaml` as a typed, frozen model.
 
-Each key has a default and a sentence (`Field(description=...)`); `nightwiki init` writes both into the file. An
-unknown key or a wrong value is refused, with its line and the nearest right name, by `config.load`.
+Each key has a default and a sentence (`Field(description=...)`); `nightwiki init` writes both into the file.
+An unknown key or a wrong value is refused by `config.load`, with its line and the nearest right name.
 """
 
 from __future__ import annotations

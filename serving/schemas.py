@@ -1,0 +1,244 @@
+"""The JSON that commands print, as typed models; `nightwiki schema COMMAND` prints their JSON Schemas.
+
+Names and meanings stay; a change that readers could notice raises `schema_version`.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA_VERSION: Final = 1
+
+
+class Answer(BaseModel):
+    """What one command prints."""
+
+    model_config = ConfigDict(extra="forbid")
+    schema_version: Literal[1] = Field(SCHEMA_VERSION, description="Version of this answer's form.")
+
+
+class Item(BaseModel):
+    """A part of an answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Degraded(Item):
+    what: str = Field(description="What does not work as it should, such as `embeddings`.")
+    reason: str
+    next_step: str
+
+
+class Cited(Item):
+    source: str = Field(description="Id of the source.")
+    location: str = Field(description="Vault path or address of the source.")
+    place: str = Field(description="Where in it: `page=3`, `^p7` or a heading.")
+    quote: str = Field(description="The words relied on.")
+
+
+class Explained(Item):
+    """How a hit came to its rank."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Hit(Item):
+    wiki: str
+    id: str
+    slug: str
+    title: str
+    path: str = Field(description="Vault path of the page.")
+    rank: int = Field(ge=1)
+    score: float
+    status: str
+    confidence: str
+    type: str
+    tags: list[str]
+    branch: str
+    updated: str
+    heading_path: list[str] = Field(description="Headings above the excerpt, outermost first.")
+    excerpt: str
+    start: int = Field(description="Offset of the excerpt in the page's text, in characters.")
+    end: int
+    page_hash: str = Field(description="sha256 of the page's file in the snapshot.")
+    citations: list[Cited]
+    layer: str | None = Field(None, description="`pages`, or `chunks` for a piece of evidence.")
+    explain: Explained | None = Field(None, description="Present with --explain.")
+
+
+class SearchAnswer(Answer):
+    question: str
+    snapshot: str
+    gap: bool = Field(description="True when the wiki holds no page that answers by its words.")
+    degraded: list[Degraded]
+    hits: list[Hit]
+
+
+class SourceItem(Item):
+    id: str
+    location: str
+    kind: str
+    outcome: str
+    reason: str
+    next_step: str
+    pages: list[str] = Field(description="Slugs of the pages that cite it.")
+    ignored: bool = False
+
+
+class SourcesAnswer(Answer):
+    sources: list[SourceItem]
+
+
+class PageCounts(Item):
+    created: int
+    updated: int
+    staged: int
+
+
+class Cost(Item):
+    tokens: int = 0
+    money: float = 0.0
+
+
+class IngestAnswer(Answer):
+    run: str = Field(description="Id of the run; empty for a dry run.")
+    state: Literal["ok", "partial", "failed"]
+    sources: dict[str, int] = Field(description="Number of sources by outcome.")
+    pages: PageCounts
+    changed: list[str] = Field(description="Vault paths written, or that a dry run would write.")
+    cost: Cost
+
+
+class Lock(Item):
+    name: str
+    pid: int
+    since: str
+
+
+class StatusAnswer(Answer):
+    pages: int
+    candidates: int
+    sources: dict[str, int] = Field(description="Number of sources by outcome.")
+    snapshot: str
+    last_good_night: str = Field(description="When the last night ended well; empty if none did.")
+    locks: list[Lock] = Field(description="Locks held right now, and by whom.")
+    degraded: list[Degraded]
+
+
+class RunItem(Item):
+    run: str
+    kind: str
+    state: str
+    started: str
+    finished: str
+    changed: int = Field(description="Number of vault files written.")
+    undone_by: str
+
+
+class RunsAnswer(Answer):
+    runs: list[RunItem]
+
+
+class AuditItem(Item):
+    run: str
+    at: str
+    path: str
+    before: str = Field(description="sha256 of the file before; empty when there was none.")
+    after: str = Field(description="sha256 of the file after; empty when it was removed.")
+
+
+class AuditAnswer(Answer):
+    writes: list[AuditItem]
+
+
+class ChangeItem(Item):
+    id: str
+    slug: str
+    title: str
+    path: str
+    change: Literal["created", "updated", "deleted"]
+
+
+class ChangesAnswer(Answer):
+    since: str
+    snapshot: str
+    pages: list[ChangeItem]
+
+
+class FindingItem(Item):
+    check: str
+    severity: str
+    page: str
+    line: int
+    message: str
+    fix: str
+
+
+class CheckAnswer(Answer):
+    findings: list[FindingItem]
+
+
+class CandidateItem(Item):
+    slug: str
+    kind: Literal["new", "update"]
+    confidence: str
+    reasons: list[str]
+    source: list[str] = Field(description="Locations of the sources it came from.")
+    ingested: str
+    candidate_of: str = Field(description="Slug of the page it updates; empty for a new page.")
+
+
+class CandidatesAnswer(Answer):
+    candidates: list[CandidateItem]
+
+
+class CandidateAnswer(Answer):
+    candidate: CandidateItem
+    path: str
+    text: str
+
+
+class ReviewAnswer(Answer):
+    run: str
+    promoted: list[str] = Field(description="Vault paths of pages now live.")
+    discarded: list[str] = Field(description="Slugs of candidates discarded.")
+    refused: dict[str, str] = Field(description="Reason for each candidate that was left.")
+
+
+class StagingAnswer(Answer):
+    policy: Literal["off", "all", "threshold"]
+    min_confidence: Literal["high", "medium", "low"]
+
+
+class InitAnswer(Answer):
+    root: str
+    kind: Literal["new", "demo", "adopt"]
+    notes: int = Field(description="Notes that were there before.")
+    pages: list[str] = Field(description="Globs of notes that are searched and linked to.")
+    ignored: list[str] = Field(description="Globs of notes left out.")
+    clips: list[str] = Field(description="Folders of web clippings, compiled as sources.")
+    writes: list[str] = Field(description="Files written, or that a dry run would write.")
+
+
+ANSWERS: dict[str, type[Answer]] = {
+    "init": InitAnswer,
+    "ingest": IngestAnswer,
+    "sync": IngestAnswer,
+    "search": SearchAnswer,
+    "status": StatusAnswer,
+    "sources list": SourcesAnswer,
+    "sources ignore": SourcesAnswer,
+    "sources retry": SourcesAnswer,
+    "candidates list": CandidatesAnswer,
+    "candidates show": CandidateAnswer,
+    "candidates promote": ReviewAnswer,
+    "candidates discard": ReviewAnswer,
+    "staging policy": StagingAnswer,
+    "runs": RunsAnswer,
+    "audit": AuditAnswer,
+    "changes": ChangesAnswer,
+    "check": CheckAnswer,
+}
+"""The answer of each command that takes --json."""
