@@ -129,6 +129,7 @@ class Part:
     text: str
     level: int = 0            # of a heading, 1 to 6
     anchor: str = ""          # what stands behind '#' in a link to it: '^p7', 'page=3', or a heading's text
+    time: str = ""            # when a transcript's paragraph begins, as '12:34'; shown in the evidence copy, never quoted
 
 
 @dataclass(frozen=True, slots=True)
