@@ -233,6 +233,7 @@ class BlockRecord:
     hash: str                 # of the normalised text on disk
     owner: Owner
     written: str = ""         # hash of what the pipeline last wrote or proposed under this id
+    placed: bool = False      # a person moved it to where it stands, so it stays there
 
 
 @dataclass(frozen=True, slots=True)
