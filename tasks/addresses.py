@@ -1,7 +1,8 @@
 """One canonical form for every web address, so that a source that is listed twice is one source.
 
-Only what cannot change the answer is normalised: letter case of scheme and host, default ports, dot segments, percent
-encoding, the fragment, and parameters that exist to follow people around. All forms of a YouTube video become one address.
+Only what cannot change the answer is normalised: letter case of scheme and host, default ports, dot segments,
+percent encoding, the fragment, and parameters that exist to follow people around. All forms of a YouTube
+video become one address.
 """
 
 from __future__ import annotations
@@ -17,12 +18,54 @@ from tasks.records import Outcome, SourceKind
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _TRACKING = frozenset(
-    "fbclid gclid gclsrc dclid gbraid wbraid msclkid twclid ttclid yclid ysclid li_fat_id epik igshid igsh mc_cid mc_eid _ga"
-    " _gl _hsenc _hsmi __hssc __hstc __hsfp hsctatracking mkt_tok oly_anon_id oly_enc_id vero_id vero_conv wickedid"
-    " rb_clickid s_cid srsltid ref_src cmpid at_medium at_campaign".split()
+    {
+        "fbclid",
+        "gclid",
+        "gclsrc",
+        "dclid",
+        "gbraid",
+        "wbraid",
+        "msclkid",
+        "twclid",
+        "ttclid",
+        "yclid",
+        "ysclid",
+        "li_fat_id",
+        "epik",
+        "igshid",
+        "igsh",
+        "mc_cid",
+        "mc_eid",
+        "_ga",
+        "_gl",
+        "_hsenc",
+        "_hsmi",
+        "__hssc",
+        "__hstc",
+        "__hsfp",
+        "hsctatracking",
+        "mkt_tok",
+        "oly_anon_id",
+        "oly_enc_id",
+        "vero_id",
+        "vero_conv",
+        "wickedid",
+        "rb_clickid",
+        "s_cid",
+        "srsltid",
+        "ref_src",
+        "cmpid",
+        "at_medium",
+        "at_campaign",
+    }
 )
 _TRACKING_PREFIXES = ("utm_", "mtm_", "matomo_", "hsa_")
-_SHARE_HOSTS = ("youtube.com", "youtu.be", "spotify.com", "soundcloud.com")  # elsewhere `si` may mean something
+_SHARE_HOSTS = (
+    "youtube.com",
+    "youtu.be",
+    "spotify.com",
+    "soundcloud.com",
+)  # elsewhere `si` may mean something
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _KEPT_IN_PATH = _UNRESERVED | frozenset(b"!$&'()*+,;=:@/")
 _KEPT_IN_QUERY = _KEPT_IN_PATH | frozenset(b"?")
@@ -30,7 +73,10 @@ _HOST = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-
 _BARE = re.compile(r"(www\.|m\.)?[\w-]+(\.[\w-]+)*\.[^\W\d_]{2,}(:\d+)?([/?#].*)?", re.IGNORECASE)
 _VIDEO_ID = re.compile(r"[A-Za-z0-9_-]{11}")
 _VIDEO_PATHS = frozenset({"embed", "shorts", "live", "v", "e", "vi", "watch"})
-_FEED_PATH = re.compile(r"(/(feed|rss|atom)/?|/(feeds?|rss|atom|index)\.(xml|rss|atom|rdf)|\.(rss|atom|rdf)|/feeds/videos\.xml)$", re.I)
+_FEED_PATH = re.compile(
+    r"(/(feed|rss|atom)/?|/(feeds?|rss|atom|index)\.(xml|rss|atom|rdf)|\.(rss|atom|rdf)|/feeds/videos\.xml)$",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +98,7 @@ def video_address(video: str) -> str:
 
 
 def identify(url: str) -> Address:
-    """Kind and canonical location of an address as a person wrote it; raises SourceError as `canonical` does."""
+    """Kind and canonical location of an address as a person wrote it; raises as `canonical` does."""
     location = canonical(url)
     video = video_id(location)
     if video:
@@ -63,7 +109,7 @@ def identify(url: str) -> Address:
 
 
 def canonical(url: str) -> str:
-    """The canonical form of an http(s) address. Raises SourceError refused (credentials, file:) or unsupported."""
+    """The canonical form of a web address; raises SourceError refused (passwords, file:) or unsupported."""
     text = url.strip().strip("<>").strip()
     if re.search(r"[\x00-\x20\x7f\\]", text):
         text = re.sub(r"[\t\r\n]", "", text).replace(" ", "%20")
@@ -78,13 +124,21 @@ def canonical(url: str) -> str:
         raise _unsupported(url, f"this is no address: {error}") from None
     scheme = parts.scheme.lower()
     if scheme == "file":
-        raise SourceError(text, Outcome.REFUSED, "files of this machine are not read by address",
-                          "Put the file into the sources folder.")
+        raise SourceError(
+            text,
+            Outcome.REFUSED,
+            "files of this machine are not read by address",
+            "Put the file into the sources folder.",
+        )
     if scheme not in _DEFAULT_PORTS:
         raise _unsupported(url, f"{scheme}: addresses cannot be read" if scheme else "this is no web address")
     if parts.username is not None or parts.password is not None:
-        raise SourceError(f"{scheme}://{parts.hostname or ''}{parts.path}", Outcome.REFUSED,
-                          "the address carries a user name or password", "Write it without them.")
+        raise SourceError(
+            f"{scheme}://{parts.hostname or ''}{parts.path}",
+            Outcome.REFUSED,
+            "the address carries a user name or password",
+            "Write it without them.",
+        )
     host = canonical_host(parts.hostname or "")
     if not host:
         raise _unsupported(url, "the address names no valid host")
@@ -115,7 +169,7 @@ def canonical_host(host: str) -> str:
 
 
 def host_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The IP address that a host spells, in any form that resolvers accept (`127.1`, `0x7f.1`, `017700000001`), or None."""
+    """The IP address that a host spells in any form that resolvers accept (`127.1`, `0x7f.1`), or None."""
     text = host.strip("[]").rstrip(".")
     if ":" in text:
         try:
@@ -174,7 +228,9 @@ def video_id(url: str) -> str:
 
 
 def check_supported(location: str) -> None:
-    """Raises SourceError unsupported for YouTube addresses that are no video and no feed, naming the feed to list instead."""
+    """Raises SourceError unsupported for YouTube addresses that are neither video nor feed, with what to
+    list.
+    """
     parts = _youtube(location)
     if parts is None or video_id(location) or parts.path.startswith(("/feeds/", "/robots.txt")):
         return
@@ -183,12 +239,18 @@ def check_supported(location: str) -> None:
     playlist = parse_qs(parts.query).get("list", [""])[0]
     feed = "https://www.youtube.com/feeds/videos.xml"
     if playlist:
-        cause, step = "a YouTube playlist is not one source", f"List its feed {feed}?playlist_id={playlist}, or its videos."
+        cause, step = (
+            "a YouTube playlist is not one source",
+            f"List its feed {feed}?playlist_id={playlist}, or its videos.",
+        )
     elif first == "channel" and len(segments) > 1:
-        cause, step = "a YouTube channel is not one source", f"List its feed {feed}?channel_id={segments[1]}, or its videos."
+        cause, step = (
+            "a YouTube channel is not one source",
+            f"List its feed {feed}?channel_id={segments[1]}, or its videos.",
+        )
     elif first.startswith("@") or first in {"c", "user"}:
         cause = "a YouTube channel is not one source"
-        step = f"List its feed {feed}?channel_id=… with the id from the channel's page (Share, Copy channel ID), or its videos."
+        step = f"List its feed {feed}?channel_id=… (on its page: Share, Copy channel ID), or its videos."
     else:
         cause, step = "this YouTube address is no video", "List the address of the video itself."
     raise SourceError(location, Outcome.UNSUPPORTED, cause, step)
@@ -209,7 +271,10 @@ def _youtube(url: str) -> SplitResult | None:
     if host in {"youtu.be", "www.youtu.be"}:
         return parts._replace(netloc="youtu.be")
     for name in ("youtube.com", "youtube-nocookie.com", "youtubekids.com"):
-        if host in {name, *(f"{sub}.{name}" for sub in ("www", "m", "music", "gaming", "consent", "accounts"))}:
+        if host in {
+            name,
+            *(f"{sub}.{name}" for sub in ("www", "m", "music", "gaming", "consent", "accounts")),
+        }:
             return parts._replace(netloc="youtube.com")
     return None
 
@@ -244,7 +309,11 @@ def _without_tracking(query: str, host: str) -> str:
     kept = []
     for pair in query.split("&"):
         key = unquote(pair.split("=", 1)[0]).lower()
-        tracks = key in _TRACKING or key.startswith(_TRACKING_PREFIXES) or (share and key in {"si", "feature", "pp"})
+        tracks = (
+            key in _TRACKING
+            or key.startswith(_TRACKING_PREFIXES)
+            or (share and key in {"si", "feature", "pp"})
+        )
         if pair and not tracks:
             kept.append(pair)
     return "&".join(kept)
@@ -268,7 +337,9 @@ def _encode(text: str, kept: frozenset[int]) -> str:
 
 
 def _unsupported(url: str, cause: str) -> SourceError:
-    return SourceError(_shown(url), Outcome.UNSUPPORTED, cause, "Give an address that begins with https:// or http://.")
+    return SourceError(
+        _shown(url), Outcome.UNSUPPORTED, cause, "Give an address that begins with https:// or http://."
+    )
 
 
 def _shown(url: str) -> str:

@@ -1,7 +1,8 @@
 """Connections that reach public addresses only, whatever a name resolves to and wherever a redirect leads.
 
-A name is resolved once, every answer is checked, and the connection goes to a checked address: between check and use nothing
-is resolved again, so a name server that changes its answer gains nothing. Each connection also ends with its request's time.
+A name is resolved once, every answer is checked, and the connection goes to a checked address: between
+check and use nothing is resolved again, so a name server that changes its answer gains nothing. Each
+connection also ends with its request's time.
 """
 
 from __future__ import annotations
@@ -27,19 +28,49 @@ Resolver = Callable[[str, int], Sequence[str]]
 
 _METADATA = frozenset(
     ipaddress.ip_address(text)
-    for text in ("169.254.169.254", "169.254.170.2", "169.254.170.23", "100.100.100.200", "192.0.0.192", "fd00:ec2::254",
-                 "fd00:ec2::23", "fd20:ce::254", "168.63.129.16")
+    for text in (
+        "169.254.169.254",
+        "169.254.170.2",
+        "169.254.170.23",
+        "100.100.100.200",
+        "192.0.0.192",
+        "fd00:ec2::254",
+        "fd00:ec2::23",
+        "fd20:ce::254",
+        "168.63.129.16",
+    )
 )
 """Where clouds hand out credentials: open only when named one by one, never as part of a network."""
 
 _CLOSED = tuple(
     ipaddress.ip_network(text)
     for text in (
-        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
-        "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
-        "224.0.0.0/4", "240.0.0.0/4",
-        "::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16", "fc00::/7",
-        "fe80::/10", "fec0::/10", "ff00::/8",
+        "0.0.0.0/8",
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "169.254.0.0/16",
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",
+        "192.88.99.0/24",
+        "192.168.0.0/16",
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/4",
+        "240.0.0.0/4",
+        "::/96",
+        "64:ff9b:1::/48",
+        "100::/64",
+        "2001::/23",
+        "2001:db8::/32",
+        "3fff::/20",
+        "5f00::/16",
+        "fc00::/7",
+        "fe80::/10",
+        "fec0::/10",
+        "ff00::/8",
     )
 )
 """The special-purpose registries of IANA: own machine, own networks, documentation, benchmarks, groups."""
@@ -59,7 +90,9 @@ def system_resolve(host: str, port: int) -> Sequence[str]:
 
 def is_public(address: IP) -> bool:
     """Whether an address, and any IPv4 address wrapped in it, belongs to the public internet."""
-    if address in _METADATA or any(address in network for network in _CLOSED if network.version == address.version):
+    if address in _METADATA or any(
+        address in network for network in _CLOSED if network.version == address.version
+    ):
         return False
     if isinstance(address, ipaddress.IPv6Address):
         return all(is_public(inner) for inner in _wrapped(address))
@@ -100,8 +133,8 @@ class Guard:
     def resolve(self, host: str, port: int, timeout: float | None = None) -> tuple[str, ...]:
         """Checked addresses of a host, IPv4 and IPv6 as the system orders them.
 
-        Raises RefusedAddressError when any answer is closed: a name with public and private answers is a trap or a mistake.
-        Raises OSError when there is no answer, TimeoutError when there is none in time.
+        Raises RefusedAddressError when any answer is closed: a name that is public and private is a trap or
+        a mistake. Raises OSError when there is no answer, TimeoutError when there is none in time.
         """
         host = canonical_host(host)
         literal = host_address(host)
@@ -119,7 +152,7 @@ class Guard:
         return tuple(answers)
 
     def check_proxied(self, host: str, port: int, timeout: float | None = None) -> None:
-        """Refuse what can be seen to be closed before a proxy is asked for it; the proxy resolves the name itself."""
+        """Refuse what is plainly closed before a proxy, which resolves names itself, is asked for it."""
         try:
             self.resolve(host, port, timeout)
         except OSError:
@@ -128,7 +161,7 @@ class Guard:
 
 
 def _in_time(work: Callable[[], Sequence[str]], timeout: float | None) -> Sequence[str]:
-    """What `work` returns or raises; TimeoutError after `timeout` seconds (system resolvers know no limit of their own)."""
+    """What `work` returns or raises; TimeoutError after `timeout` seconds: system resolvers know none."""
     answers: queue.Queue[Sequence[str] | Exception] = queue.Queue()
 
     def run() -> None:
@@ -155,6 +188,10 @@ class Deadline(threading.local):
     def start(self, seconds: float) -> None:
         """Give the request that this thread begins now so much time."""
         self.at = time.monotonic() + seconds
+
+    def extend(self, seconds: float) -> None:
+        """Time spent waiting for a host's turn is not the server's."""
+        self.at += seconds
 
     def left(self, timeout: float | None) -> float:
         """Seconds one step may take; raises TimeoutError when the time is over."""
@@ -205,7 +242,7 @@ class GuardedBackend(httpcore.NetworkBackend):
 
 
 class _TimedStream(httpcore.NetworkStream):
-    """A connection each of whose steps ends with the deadline, so that a server that trickles gains no time."""
+    """A connection whose every step ends with the deadline: a server that trickles gains no time."""
 
     def __init__(self, stream: httpcore.NetworkStream, deadline: Deadline) -> None:
         self._stream = stream
@@ -240,7 +277,7 @@ class _TimedStream(httpcore.NetworkStream):
 
 
 def tls_context() -> ssl.SSLContext:
-    """Certificates of the system and of certifi together: a company's own authority and a bare machine both work."""
+    """Certificates of the system and of certifi: a company's own authority and a bare machine both work."""
     import certifi
 
     context = ssl.create_default_context(cafile=certifi.where())
@@ -250,5 +287,9 @@ def tls_context() -> ssl.SSLContext:
 
 def refused(subject: str, error: RefusedAddressError) -> SourceError:
     """The outcome of a source on a closed address."""
-    return SourceError(subject, Outcome.REFUSED, str(error),
-                       "If it is your own network, add the host or network to fetch.allow_private.")
+    return SourceError(
+        subject,
+        Outcome.REFUSED,
+        str(error),
+        "If it is your own network, add the host or network to fetch.allow_private.",
+    )
