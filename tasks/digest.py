@@ -1,0 +1,141 @@
+"""What a night tells its owner: what came in, what it became, what waits and why, what failed with the next step."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tasks.records import GOOD, Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """One source that this run touched."""
+
+    id: str
+    location: str
+    title: str
+    outcome: Outcome
+    reason: str
+    next_step: str
+    pages: tuple[str, ...]     # stems of the pages it became
+    waiting: tuple[str, ...]   # stems of the candidates it became
+
+
+@dataclass(frozen=True, slots=True)
+class StagedLine:
+    """One page that waits for review."""
+
+    slug: str
+    title: str
+    kind: str                  # new | update
+    confidence: str
+    reasons: tuple[str, ...]
+    sources: tuple[str, ...]   # locations
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that is not a source's outcome: a line of a list that cannot be read, a write that was refused."""
+
+    subject: str
+    cause: str
+    next_step: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NightReport:
+    """The result of a run. Counts are of sources and of pages."""
+
+    run: str
+    kind: str
+    state: str                              # ok | partial | failed
+    started: str
+    finished: str
+    sources: tuple[tuple[str, int], ...]    # outcome and count over all sources, by name
+    created: int = 0
+    updated: int = 0
+    staged: int = 0
+    removed: int = 0
+    changed: tuple[str, ...] = ()           # vault paths written
+    lines: tuple[SourceLine, ...] = ()      # sources this run touched
+    known: tuple[tuple[str, int], ...] = () # failures of former nights that stand, by outcome
+    waiting: tuple[StagedLine, ...] = ()    # all that waits for review, this night's first
+    problems: tuple[Problem, ...] = ()
+    degraded: tuple[Problem, ...] = ()
+    snapshot: str = ""
+    dry_run: bool = False
+
+
+def failures(report: NightReport) -> tuple[SourceLine, ...]:
+    """The touched sources that need somebody, or another night."""
+    return tuple(line for line in report.lines if line.outcome not in GOOD)
+
+
+def count(outcomes: Sequence[Outcome]) -> tuple[tuple[str, int], ...]:
+    """Outcomes counted, in the order of their names."""
+    return tuple(sorted((outcome.value, n) for outcome, n in Counter(outcomes).items()))
+
+
+def headline(report: NightReport) -> str:
+    """The night in one line."""
+    parts = [_plural(report.created, "new page"), f"{report.updated} updated", f"{report.staged} held back for review"]
+    if report.removed:
+        parts.append(f"{report.removed} removed")
+    failed = len(failures(report))
+    return ", ".join(parts) + (f"; {_plural(failed, 'source')} could not be used" if failed else "")
+
+
+def markdown(report: NightReport, zone_name: str = "UTC") -> str:
+    """The digest as Markdown that reads the same in Obsidian and in Prefect's console."""
+    out = [f"# Night of {report.started[:10]}", "", f"{headline(report)}.", ""]
+    out.append(f"Run `{report.run}` · {report.state} · started {report.started} · finished {report.finished} (times in {zone_name})")
+    out += _table("What came in", ("Source", "Became", "Waits for review"), [
+        (_cell(_name(line)), _stems(line.pages), _stems(line.waiting, linked=False))
+        for line in report.lines if line.outcome is Outcome.OK
+    ])
+    out += _table("Waits for review", ("Page", "Confidence", "Why"), [
+        (f"{_cell(line.title)} ({line.kind})", line.confidence, _cell("; ".join(line.reasons))) for line in report.waiting
+    ])
+    out += _table("Could not be used", ("Source", "Outcome", "Why", "Next step"), [
+        (_cell(_name(line)), line.outcome.value, _cell(line.reason), _cell(line.next_step)) for line in failures(report)
+    ])
+    aside = [line for line in report.lines if line.outcome in GOOD and line.outcome not in (Outcome.OK, Outcome.UNCHANGED)]
+    out += _table("Set aside", ("Source", "Outcome", "Why"), [
+        (_cell(_name(line)), line.outcome.value, _cell(line.reason)) for line in aside
+    ])
+    if report.known:
+        known = ", ".join(f"{n} {outcome}" for outcome, n in report.known)
+        out += ["", f"Known from former nights and unchanged: {known} (`nightwiki sources list` names them)."]
+    out += _table("To look at", ("What", "Why", "Next step"), [
+        (_cell(p.subject), _cell(p.cause), _cell(p.next_step)) for p in (*report.degraded, *report.problems)
+    ])
+    return "\n".join(out).rstrip() + "\n"
+
+
+def _plural(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _name(line: SourceLine) -> str:
+    return line.location if not line.title or line.title in line.location else f"{line.title} ({line.location})"
+
+
+def _stems(stems: tuple[str, ...], linked: bool = True) -> str:
+    return ", ".join(f"[[{stem}]]" if linked else stem for stem in stems) or "—"
+
+
+def _cell(text: str) -> str:
+    """Text that cannot break out of its cell or become markup."""
+    flat = " ".join(text.split()).replace("\\", "\\\\")
+    for mark in "|[]<>*_`#":
+        flat = flat.replace(mark, "\\" + mark)
+    return flat
+
+
+def _table(title: str, header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
+    if not rows:
+        return []
+    lines = ["", f"## {title}", "", "| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
+    return lines + ["| " + " | ".join(row) + " |" for row in rows]

@@ -1,0 +1,110 @@
+"""index.md: a list of the pages below a marker; everything above the marker is the user's, byte for byte."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tasks import links
+from tasks.similarity import most_similar
+
+MARKER = "<!-- nightwiki:scaffold -->"
+REST = "More pages"
+_SMALLEST = 2  # pages that make a category worth a heading
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the index says of a page."""
+
+    stem: str
+    title: str
+    summary: str
+    tags: tuple[str, ...]
+
+
+def line(entry: Entry) -> str:
+    """Return the page's line in the index."""
+    summary = " ".join(entry.summary.split())
+    return f"- {links.wikilink(entry.stem, entry.title)}" + (f" — {summary}" if summary else "")
+
+
+def create(name: str, entries: Sequence[Entry]) -> str:
+    """Return a new index over `entries`, each in exactly one category."""
+    return f"# {name}\n\n{MARKER}\n{_body(categories(entries))}"
+
+
+def categories(entries: Sequence[Entry]) -> Mapping[str, tuple[Entry, ...]]:
+    """Group pages by their most shared tags: the tag that covers most of the rest first, ties by name, leftovers last."""
+    rest = sorted(entries, key=lambda entry: (entry.title.casefold(), entry.stem))
+    groups: dict[str, tuple[Entry, ...]] = {}
+    while rest:
+        counts = Counter(tag for entry in rest for tag in entry.tags)
+        tag, size = min(counts.items(), key=lambda item: (-item[1], item[0]), default=("", 0))
+        if size < _SMALLEST:
+            break
+        groups[_heading(tag)] = tuple(entry for entry in rest if tag in entry.tags)
+        rest = [entry for entry in rest if tag not in entry.tags]
+    if rest:
+        groups[REST] = tuple(rest)
+    return groups
+
+
+def _heading(tag: str) -> str:
+    words = tag.replace("-", " ").replace("/", " / ")
+    return words[:1].upper() + words[1:]
+
+
+def _body(groups: Mapping[str, Sequence[Entry]]) -> str:
+    return "".join(f"\n## {name}\n\n" + "".join(line(e) + "\n" for e in members) for name, members in groups.items())
+
+
+def add(text: str, entries: Sequence[Entry]) -> str:
+    """Return the index with each new page under the category that fits it best; the rest of the file is left alone.
+
+    A file without the marker gets it at its end, so that all of the user's text stays above it.
+    """
+    ending = "\r\n" if "\r\n" in text else "\n"
+    if MARKER not in text:
+        text = text + ("" if not text or text.endswith("\n") else ending) + ending + MARKER + ending
+    for entry in entries:
+        text = _add_one(text, entry, ending)
+    return text
+
+
+def _add_one(text: str, entry: Entry, ending: str) -> str:
+    head, marker, tail = text.partition(MARKER)
+    lines = tail.split(ending)
+    sections: dict[str, list[int]] = {}
+    for number, content in enumerate(lines):
+        if content.startswith("## "):
+            sections[content[3:].strip()] = [number]
+        elif sections and content.startswith("- "):
+            next(reversed(sections.values())).append(number)
+    tagged = (_heading(tag) for tag in entry.tags)
+    name = next((tag for tag in tagged if tag in sections), "") or most_similar(
+        " ".join((entry.title, *entry.tags, entry.summary)),
+        {name: " ".join((name, *(lines[n] for n in numbers[1:]))) for name, numbers in sections.items() if name != REST},
+    )
+    if name:
+        lines.insert(sections[name][-1] + (1 if len(sections[name]) > 1 else 2), line(entry))
+    elif REST in sections:
+        lines.insert(sections[REST][-1] + (1 if len(sections[REST]) > 1 else 2), line(entry))
+    else:
+        while lines and not lines[-1]:
+            lines.pop()
+        lines += ["", f"## {REST}", "", line(entry), ""]
+    return head + marker + ending.join(lines)
+
+
+def drop(text: str, stems: Sequence[str]) -> str:
+    """Return the index without the generated lines of pages that are gone; text above the marker stays."""
+    head, marker, tail = text.partition(MARKER)
+    starts = tuple(f"- [[{stem}" for stem in stems)
+    kept = [row for row in tail.splitlines(keepends=True) if not (row.startswith(starts) and _names(row, stems))]
+    return head + marker + "".join(kept)
+
+
+def _names(row: str, stems: Sequence[str]) -> bool:
+    return any(link.target in stems for link in links.parse(row)[:1])
