@@ -25,7 +25,11 @@ class FileHashes:
     def of(self, path: str, stat: Stat) -> str:
         """Return the hash of a file; FileNotFoundError when it is gone by now."""
         row = self._fresh.get(path) or self._known.get(path)
-        if row is not None and (row.size, row.mtime_ns) == (stat.size, stat.mtime_ns) and row.mtime_ns + RACY_NS < row.seen_ns:
+        if (
+            row is not None
+            and (row.size, row.mtime_ns) == (stat.size, stat.mtime_ns)
+            and row.mtime_ns + RACY_NS < row.seen_ns
+        ):
             return row.hash
         seen = self._clock()
         digest = sha256(self._vault.read(path))

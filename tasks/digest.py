@@ -19,8 +19,8 @@ class SourceLine:
     outcome: Outcome
     reason: str
     next_step: str
-    pages: tuple[str, ...]     # stems of the pages it became
-    waiting: tuple[str, ...]   # stems of the candidates it became
+    pages: tuple[str, ...]  # stems of the pages it became
+    waiting: tuple[str, ...]  # stems of the candidates it became
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class StagedLine:
 
     slug: str
     title: str
-    kind: str                  # new | update
+    kind: str  # new | update
     confidence: str
     reasons: tuple[str, ...]
-    sources: tuple[str, ...]   # locations
+    sources: tuple[str, ...]  # locations
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +50,18 @@ class NightReport:
 
     run: str
     kind: str
-    state: str                              # ok | partial | failed
+    state: str  # ok | partial | failed
     started: str
     finished: str
-    sources: tuple[tuple[str, int], ...]    # outcome and count over all sources, by name
+    sources: tuple[tuple[str, int], ...]  # outcome and count over all sources, by name
     created: int = 0
     updated: int = 0
     staged: int = 0
     removed: int = 0
-    changed: tuple[str, ...] = ()           # vault paths written
-    lines: tuple[SourceLine, ...] = ()      # sources this run touched
-    known: tuple[tuple[str, int], ...] = () # failures of former nights that stand, by outcome
-    waiting: tuple[StagedLine, ...] = ()    # all that waits for review, this night's first
+    changed: tuple[str, ...] = ()  # vault paths written
+    lines: tuple[SourceLine, ...] = ()  # sources this run touched
+    known: tuple[tuple[str, int], ...] = ()  # failures of former nights that stand, by outcome
+    waiting: tuple[StagedLine, ...] = ()  # all that waits for review, this night's first
     problems: tuple[Problem, ...] = ()
     degraded: tuple[Problem, ...] = ()
     snapshot: str = ""
@@ -90,27 +90,50 @@ def headline(report: NightReport) -> str:
 def markdown(report: NightReport, zone_name: str = "UTC") -> str:
     """The digest as Markdown that reads the same in Obsidian and in Prefect's console."""
     out = [f"# Night of {report.started[:10]}", "", f"{headline(report)}.", ""]
-    out.append(f"Run `{report.run}` · {report.state} · started {report.started} · finished {report.finished} (times in {zone_name})")
-    out += _table("What came in", ("Source", "Became", "Waits for review"), [
-        (_cell(_name(line)), _stems(line.pages), _stems(line.waiting, linked=False))
-        for line in report.lines if line.outcome is Outcome.OK
-    ])
-    out += _table("Waits for review", ("Page", "Confidence", "Why"), [
-        (f"{_cell(line.title)} ({line.kind})", line.confidence, _cell("; ".join(line.reasons))) for line in report.waiting
-    ])
-    out += _table("Could not be used", ("Source", "Outcome", "Why", "Next step"), [
-        (_cell(_name(line)), line.outcome.value, _cell(line.reason), _cell(line.next_step)) for line in failures(report)
-    ])
-    aside = [line for line in report.lines if line.outcome in GOOD and line.outcome not in (Outcome.OK, Outcome.UNCHANGED)]
-    out += _table("Set aside", ("Source", "Outcome", "Why"), [
-        (_cell(_name(line)), line.outcome.value, _cell(line.reason)) for line in aside
-    ])
+    out.append(
+        f"Run `{report.run}` · {report.state} · started {report.started} · finished {report.finished} (times in {zone_name})"
+    )
+    out += _table(
+        "What came in",
+        ("Source", "Became", "Waits for review"),
+        [
+            (_cell(_name(line)), _stems(line.pages), _stems(line.waiting, linked=False))
+            for line in report.lines
+            if line.outcome is Outcome.OK
+        ],
+    )
+    out += _table(
+        "Waits for review",
+        ("Page", "Confidence", "Why"),
+        [
+            (f"{_cell(line.title)} ({line.kind})", line.confidence, _cell("; ".join(line.reasons)))
+            for line in report.waiting
+        ],
+    )
+    out += _table(
+        "Could not be used",
+        ("Source", "Outcome", "Why", "Next step"),
+        [
+            (_cell(_name(line)), line.outcome.value, _cell(line.reason), _cell(line.next_step))
+            for line in failures(report)
+        ],
+    )
+    aside = [
+        line for line in report.lines if line.outcome in GOOD and line.outcome not in (Outcome.OK, Outcome.UNCHANGED)
+    ]
+    out += _table(
+        "Set aside",
+        ("Source", "Outcome", "Why"),
+        [(_cell(_name(line)), line.outcome.value, _cell(line.reason)) for line in aside],
+    )
     if report.known:
         known = ", ".join(f"{n} {outcome}" for outcome, n in report.known)
         out += ["", f"Known from former nights and unchanged: {known} (`nightwiki sources list` names them)."]
-    out += _table("To look at", ("What", "Why", "Next step"), [
-        (_cell(p.subject), _cell(p.cause), _cell(p.next_step)) for p in (*report.degraded, *report.problems)
-    ])
+    out += _table(
+        "To look at",
+        ("What", "Why", "Next step"),
+        [(_cell(p.subject), _cell(p.cause), _cell(p.next_step)) for p in (*report.degraded, *report.problems)],
+    )
     return "\n".join(out).rstrip() + "\n"
 
 

@@ -85,7 +85,11 @@ def _add_one(text: str, entry: Entry, ending: str) -> str:
     tagged = (_heading(tag) for tag in entry.tags)
     name = next((tag for tag in tagged if tag in sections), "") or most_similar(
         " ".join((entry.title, *entry.tags, entry.summary)),
-        {name: " ".join((name, *(lines[n] for n in numbers[1:]))) for name, numbers in sections.items() if name != REST},
+        {
+            name: " ".join((name, *(lines[n] for n in numbers[1:])))
+            for name, numbers in sections.items()
+            if name != REST
+        },
     )
     if name:
         lines.insert(sections[name][-1] + (1 if len(sections[name]) > 1 else 2), line(entry))

@@ -329,6 +329,9 @@ class Changes:
     drop_embeddings: tuple[str, ...] = ()
 
 
+NO_CHANGES = Changes()
+
+
 @dataclass(frozen=True, slots=True)
 class FileWrite:
     """One file to bring from known bytes to new bytes, and what is true once that has happened."""

@@ -22,7 +22,7 @@ class Entry:
     """One page listed under a branch."""
 
     target: str  # as written in the link, without heading or label
-    line: int    # from 1
+    line: int  # from 1
 
 
 @dataclass(frozen=True, slots=True)

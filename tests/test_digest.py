@@ -8,14 +8,32 @@ from tasks.records import Outcome
 
 
 def _report(*lines: SourceLine) -> NightReport:
-    return NightReport("r1", "ingest", "partial", "2026-03-01T02:00:00Z", "2026-03-01T02:00:09Z", digest.count([x.outcome for x in lines]),
-                       created=1, staged=1, lines=lines,
-                       waiting=(StagedLine("thin", "A | thin page", "new", "low", ("only one sentence",), ("raw/thin.md",)),))
+    return NightReport(
+        "r1",
+        "ingest",
+        "partial",
+        "2026-03-01T02:00:00Z",
+        "2026-03-01T02:00:09Z",
+        digest.count([x.outcome for x in lines]),
+        created=1,
+        staged=1,
+        lines=lines,
+        waiting=(StagedLine("thin", "A | thin page", "new", "low", ("only one sentence",), ("raw/thin.md",)),),
+    )
 
 
 def test_it_names_failures_with_the_next_step() -> None:
     """A failed source stands with its reason and what to do."""
-    bad = SourceLine("s2", "raw_sources/locked.pdf", "", Outcome.NEEDS_PASSWORD, "the file is encrypted", "Save it without a password", (), ())
+    bad = SourceLine(
+        "s2",
+        "raw_sources/locked.pdf",
+        "",
+        Outcome.NEEDS_PASSWORD,
+        "the file is encrypted",
+        "Save it without a password",
+        (),
+        (),
+    )
     text = digest.markdown(_report(bad))
     assert "| raw\\_sources/locked.pdf | needs_password | the file is encrypted | Save it without a password |" in text
     assert "1 new page, 0 updated, 1 held back for review; 1 source could not be used." in text

@@ -56,7 +56,9 @@ def test_an_unknown_branch_changes_nothing() -> None:
     assert route.place(TABLE, "Software", "- [[unix]]") == TABLE
 
 
-@given(st.lists(st.sampled_from(["## A", "## B", "- [[x]]", "- [[y]] note", "prose", "", "~~~", "> quote"]), max_size=12))
+@given(
+    st.lists(st.sampled_from(["## A", "## B", "- [[x]]", "- [[y]] note", "prose", "", "~~~", "> quote"]), max_size=12)
+)
 def test_removing_what_was_placed_gives_the_file_back(lines: list[str]) -> None:
     """Placing a new entry and removing it again is no change, whatever else stands in the file."""
     text = "\n".join(lines) + "\n"

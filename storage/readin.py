@@ -1,0 +1,282 @@
+"""Reads the vault in: what a person wrote, renamed, copied, deleted or ticked since the last run.
+
+Identity first, text second. A page that the pipeline wrote is known by its `nightwiki_id`, wherever it is now; a
+person's own note by its path, then by its exact bytes. A copied id stays with the recorded path. Only files whose size
+or time changed are read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from config.errors import StateError
+from config.globs import matches
+from config.wiki import Wiki
+from storage.file_hashes import FileHashes
+from storage.vault import Vault
+from tasks import links, pages, properties
+from tasks.records import CandidateRecord, PageRecord
+from tasks.text_bytes import decode
+
+INDEX_NAME = "index.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A box that a person ticked in a candidate."""
+
+    id: str
+    promote: bool
+    discard: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReadIn:
+    """The vault as it is now, and what of it is new to the ledger."""
+
+    pages: Mapping[str, PageRecord]  # all, deleted ones included
+    changed: tuple[PageRecord, ...]
+    dropped: tuple[str, ...]  # rows that stand for nothing any more
+    candidates: Mapping[str, CandidateRecord]  # all, decided ones included
+    changed_candidates: tuple[CandidateRecord, ...]
+    ticks: tuple[Tick, ...]
+    files: Mapping[str, str]  # hash of the files of pages and candidates, as on disk
+    basenames: frozenset[str]  # of all Markdown files in the vault, without suffix
+    source_notes: tuple[str, ...]  # adopted notes that are compiled as sources
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the ledger holds."""
+
+    pages: Mapping[str, PageRecord]
+    candidates: Mapping[str, CandidateRecord]
+
+
+def read_in(wiki: Wiki, vault: Vault, hashes: FileHashes, known: Known, run: str, now: str) -> ReadIn:
+    """Return pages and candidates as a person left them. Reads only; StateError when the pages folder vanished."""
+    files, notes, basenames = _scan(wiki, vault, hashes)
+    page_files = {path: file for path, file in files.items() if _is_page(wiki, path)}
+    live = {record.path: record for record in known.pages.values() if not record.deleted}
+    if live and not (wiki.root / wiki.pages_dir).is_dir():
+        raise StateError(
+            str(wiki.root / wiki.pages_dir),
+            "the folder of pages is gone, with all pages in it",
+            "Bring it back (is the disk mounted?), or name the new place as pages.dir in nightwiki.yaml",
+        )
+    texts = _Texts(vault)
+    owners = _identify(page_files, known.pages, live, texts, run)
+    resolve = resolver(owners)
+    current: dict[str, PageRecord] = {}
+    changed: list[PageRecord] = []
+    for path, page_id in owners.items():
+        record = known.pages.get(page_id)
+        same = (
+            record is not None and record.path == path and record.file_hash == page_files[path] and not record.deleted
+        )
+        if record is not None and same:
+            current[page_id] = record
+            continue
+        fresh = _reread(path, page_id, texts(path), record, page_files[path], resolve, now)
+        current[page_id] = fresh
+        changed.append(fresh)
+    for page_id, record in known.pages.items():
+        if page_id not in current:
+            gone = record if record.deleted else replace(record, deleted=now)
+            current[page_id] = gone
+            if gone is not record:
+                changed.append(gone)
+    dropped = tuple(page_id for page_id, record in current.items() if record.deleted and record.adopted)
+    candidates, ticks = _read_candidates(known, files, texts)
+    return ReadIn(
+        pages={page_id: record for page_id, record in current.items() if page_id not in dropped},
+        changed=tuple(record for record in changed if record.id not in dropped),
+        dropped=tuple(page_id for page_id in dropped if page_id in known.pages),
+        candidates={**known.candidates, **{c.id: c for c in candidates}},
+        changed_candidates=candidates,
+        ticks=ticks,
+        files=files,
+        basenames=basenames,
+        source_notes=notes,
+    )
+
+
+def resolver(paths: Mapping[str, str]) -> Callable[[str], str]:
+    """Return a function from a link's target to the id of the page it opens, or to the target itself.
+
+    `paths` are page ids by vault path. The index of names is built when it is first asked.
+    """
+    index: list[links.LinkIndex] = []
+
+    def resolve(target: str) -> str:
+        if not index:
+            index.append(links.LinkIndex(paths, {}))
+        found = index[0].find(target, "")
+        return paths[found[0]] if found else target
+
+    return resolve
+
+
+class _Texts:
+    """File texts, read at most once."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        self._read: dict[str, str] = {}
+
+    def __call__(self, path: str) -> str:
+        if path not in self._read:
+            self._read[path] = decode(self._vault.read(path))
+        return self._read[path]
+
+
+def _scan(wiki: Wiki, vault: Vault, hashes: FileHashes) -> tuple[dict[str, str], tuple[str, ...], frozenset[str]]:
+    """Hashes of pages, candidates and adopted notes; the notes that are sources; the names taken in the vault."""
+    adopt = wiki.settings.adopt
+    stats = vault.stat(".", (".md",))
+    chosen: dict[str, str] = {}
+    notes: list[str] = []
+    for path, stat in stats.items():
+        if _outside(wiki, path) or matches(path, adopt.ignored):
+            continue
+        if matches(path, adopt.sources):
+            notes.append(path)
+        elif _within(path, wiki.pages_dir) or _within(path, wiki.candidates_dir) or matches(path, adopt.pages):
+            chosen[path] = hashes.of(path, stat)
+    return chosen, tuple(notes), frozenset(path.rpartition("/")[2][:-3] for path in stats)
+
+
+def _within(path: str, folder: str) -> bool:
+    return folder == "." or path.startswith(folder + "/")
+
+
+def _outside(wiki: Wiki, path: str) -> bool:
+    """Whether a path is in a folder that never holds pages."""
+    user_files = {wiki.inbox, "ROUTING.md", "purpose.md"}
+    if path in user_files or any(part.startswith(".") for part in path.split("/")):
+        return True
+    return any(_within(path, folder) for folder in (wiki.sources_dir, wiki.evidence_dir, *wiki.settings.sources.clips))
+
+
+def _is_page(wiki: Wiki, path: str) -> bool:
+    index = INDEX_NAME if wiki.pages_dir == "." else f"{wiki.pages_dir}/{INDEX_NAME}"
+    return not _within(path, wiki.candidates_dir) and path not in (index, wiki.settings.digest.note)
+
+
+def page_id_of(text: str) -> str:
+    """Return the `nightwiki_id` of a text's property block, or ''."""
+    if "nightwiki_id" not in text[:8000]:
+        return ""
+    value = properties.read(text).values.get("nightwiki_id")
+    return value if isinstance(value, str) else ""
+
+
+def _identify(
+    files: Mapping[str, str], known: Mapping[str, PageRecord], live: Mapping[str, PageRecord], texts: _Texts, run: str
+) -> dict[str, str]:
+    """Return the page id of each file."""
+    owners: dict[str, str] = {}
+    claims: dict[str, list[str]] = defaultdict(list)
+    unclaimed: list[str] = []
+    for path, file in files.items():
+        at = live.get(path)
+        if at is not None and (at.adopted or at.file_hash == file):
+            owners[path] = at.id
+            continue
+        claimed = page_id_of(texts(path))
+        if claimed in known and not known[claimed].adopted:
+            claims[claimed].append(path)
+        elif at is not None:
+            owners[path] = at.id
+        else:
+            unclaimed.append(path)
+    taken = set(owners.values())
+    for page_id, paths in sorted(claims.items()):
+        keeper = _keeper(known[page_id], paths, files) if page_id not in taken else ""
+        for path in paths:
+            at = live.get(path)
+            if path == keeper:
+                owners[path] = page_id
+            elif at is not None and at.id not in taken and at.id not in claims:
+                owners[path] = at.id
+            else:
+                unclaimed.append(path)
+        taken.update(owners[path] for path in paths if path in owners)
+    vanished: dict[str, list[str]] = defaultdict(list)
+    for record in live.values():
+        if record.adopted and record.path not in files:
+            vanished[record.file_hash].append(record.id)
+    arrived: dict[str, list[str]] = defaultdict(list)
+    for path in unclaimed:
+        arrived[files[path]].append(path)
+    for content, paths in arrived.items():
+        moved = vanished.get(content, [])
+        for path in paths:
+            owners[path] = moved[0] if len(moved) == 1 and len(paths) == 1 else note_id(run, path)
+    return dict(sorted(owners.items()))
+
+
+def _keeper(record: PageRecord, paths: Sequence[str], files: Mapping[str, str]) -> str:
+    """The path that an id belongs to: where it was, else the exact bytes, else the first by name."""
+    if record.path in paths:
+        return record.path
+    exact = [path for path in paths if files[path] == record.file_hash]
+    return min(exact or paths)
+
+
+def note_id(run: str, subject: str) -> str:
+    """Return the id of a page or note that appears in a run; the same run gives the same id again."""
+    return hashlib.sha256(f"{run}\x1f{subject}".encode()).hexdigest()[:12]
+
+
+def _reread(
+    path: str,
+    page_id: str,
+    text: str,
+    record: PageRecord | None,
+    file_hash: str,
+    resolve: Callable[[str], str],
+    now: str,
+) -> PageRecord:
+    before = record if record is not None and not record.deleted else (replace(record, deleted="") if record else None)
+    fresh = pages.read_page(path, text, before, resolve)
+    former = () if record is None else record.former_slugs
+    if record is not None and record.slug != fresh.slug and record.slug not in former:
+        former = (*former, record.slug)
+    return replace(
+        fresh,
+        id=page_id,
+        file_hash=file_hash,
+        markdown=text,
+        former_slugs=former,
+        deleted="",
+        adopted=record.adopted if record is not None else True,
+        updated=fresh.updated or now[:10],
+    )
+
+
+def _read_candidates(
+    known: Known, files: Mapping[str, str], texts: _Texts
+) -> tuple[tuple[CandidateRecord, ...], tuple[Tick, ...]]:
+    """Candidates whose file a person removed count as discarded; ticked boxes are for the night to carry out."""
+    changed: list[CandidateRecord] = []
+    ticks: list[Tick] = []
+    for record in known.candidates.values():
+        if record.state != "open":
+            continue
+        file = files.get(record.path)
+        if file is None:
+            changed.append(replace(record, state="discarded", note="its file was deleted"))
+        elif file != record.file_hash:
+            values = properties.read(texts(record.path)).values
+            promote, discard = (_ticked(values.get(key)) for key in ("promote", "discard"))
+            if promote or discard:
+                ticks.append(Tick(record.id, promote, discard))
+    return tuple(changed), tuple(ticks)
+
+
+def _ticked(value: object) -> bool:
+    return value is True or (isinstance(value, str) and value.strip().lower() in ("true", "yes"))
