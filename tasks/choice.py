@@ -1,0 +1,155 @@
+"""Which sentences of a source are worth quoting: central ones, from all sections, none that dangles or sells."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tasks import sentences
+
+_FURNITURE = re.compile(
+    r"""^(?:subscribe|sign\ (?:up|in)\b|log\ ?in\b|register\b|follow\ (?:us|me|@)|share\ (?:this|on|via)|read\ (?:more|also|next)|see\ also\b|
+    click\ (?:here|to)|tap\ (?:here|to)|continue\ reading|advertisement|sponsored|most\ (?:read|popular|viewed)|related\ (?:articles?|stories|
+    posts?|topics|content)|recommended|you\ may\ also|more\ (?:on\ this|from|stories)|(?:photo|image|picture|foto)(?:graph)?s?\s?(?:by|credit|:|courtesy|of\b.*getty)|
+    (?:photograph|image|picture)\ (?:caption|copyright|source)|media\ caption|getty\ images|(?:©|\(c\)|copyright)\b|all\ rights\ reserved|skip\ to|jump\ to|back\ to\ top|
+    (?:this\ (?:site|website|page)\ uses|we\ use)\ cookies|accept\ (?:all\ )?cookies|privacy\ policy|terms\ (?:of|and)|
+    last\ (?:updated|modified|edited)\b|(?:published|posted|updated)(?:\ on|\ at|:)|\d+\ (?:min(?:ute)?s?\ read|comments?|shares?|views)\b|
+    leave\ a\ (?:comment|reply)|comments?\ (?:are\ closed|\(\d+\))|please\ (?:enable|subscribe|share|sign)|enable\ javascript|loading\b|
+    download\ (?:the\ app|pdf)|get\ the\ app|listen\ to\ this|watch:|video:|play\ video|newsletter|tags?:|categor(?:y|ies):|filed\ under|
+    print\ this|email\ this|support\ us|donate\b|e-?mail\ (?:us|me|the\ author)|contact\ us|join\ (?:us|our|the\ (?:conversation|discussion))|
+    (?:hi|hey|hello)\ (?:everyone|everybody|guys|all|there)\b|welcome\ (?:back\ )?to\ (?:my|our|the)\ (?:channel|podcast|show|newsletter)|
+    don't\ forget\ to\ (?:like|subscribe)|(?:like\ and|hit)\ subscribe|thanks\ for\ (?:watching|reading|listening)|let\ me\ know\ in\ the\ comments|
+    abonnieren|folgen\ sie|mehr\ (?:zum\ thema|lesen)|lesen\ sie|anzeige\b|lire\ aussi|s'abonner|partager|suscríbete|leer\ más|comparte|
+    подпис(?:ывайтесь|аться)|читайте\ также|реклама\b|поделиться|相关阅读|相關閱讀|关注我们|订阅|分享到|责任编辑|返回顶部|関連記事|シェア|اشترك|شارك|اقرأ\ أيضا)""",
+    re.I | re.X,
+)
+_ANYWHERE = re.compile(
+    r"\b(?:all rights reserved|getty images|click here|sign up for|subscribe to (?:our|the|my)|privacy policy|terms of (?:use|service)|"
+    r"unsubscribe|follow us on|download our app|cookie policy|like and subscribe|hit that subscribe|to your inbox)\b|点击(?:这里|此处)|扫描二维码",
+    re.I,
+)
+_END_MATTER = re.compile(
+    r"""^(?:\d+\.?\s*)?(?:references?|bibliography|works\ cited|literature(?:\ cited)?|external\ links|see\ also|further\ reading|foot-?notes|end-?notes|
+    acknowledge?ments?|related(?:\s\w+)?|comments?|leave\ a\ (?:reply|comment)|share(?:\ this.*)?|contents|table\ of\ contents|navigation|menu|
+    about\ the\ authors?|author\ (?:information|contributions?)|conflicts?\ of\ interests?|competing\ interests?|funding|subscribe.*|newsletter.*|
+    sources|credits|tags|categories|most\ (?:read|popular)|more\ (?:on\ this|from).*|advertisement|
+    literatur|einzelnachweise|weblinks|siehe\ auch|références|bibliographie|voir\ aussi|liens\ externes|referencias|enlaces\ externos|véase\ también|
+    литература|примечания|ссылки|см\.\ также|参考文献|参考资料|參考資料|外部链接|外部鏈接|参见|相关条目|脚注|関連項目|外部リンク|出典|المراجع|مراجع|وصلات\ خارجية)\s*:?$""",
+    re.I | re.X,
+)
+_FIGURE = re.compile(r"\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A sentence of the source before it is judged."""
+
+    text: str
+    anchor: str
+    section: int
+    paragraph: int
+    item: bool
+    leans: bool
+    words: tuple[str, ...]
+
+
+def is_furniture(text: str) -> bool:
+    """Whether a sentence belongs to the page around the text (share buttons, credits, navigation)."""
+    if _FURNITURE.match(text) and len(text) < 200:
+        return True
+    return len(text) < 240 and _ANYWHERE.search(text) is not None
+
+
+def is_end_matter(heading: str) -> bool:
+    """Whether what stands under a heading is apparatus (references, see also, comments)."""
+    return _END_MATTER.match(heading.strip()) is not None
+
+
+def scores(drafts: Sequence[Draft], title: str) -> list[float]:
+    """How central each sentence is: frequent words of the source, its title's words, figures, and an early place."""
+    counts: Counter[str] = Counter()
+    for draft in drafts:
+        counts.update(set(draft.words))
+    weight = {word: math.log1p(count) for word, count in counts.items() if count > 1}
+    head = set(sentences.words(title))
+    found = []
+    section, before = -1, -1
+    for draft in drafts:
+        distinct = set(draft.words)
+        size = max(len(draft.words), 5)
+        score = sum([weight.get(word, 0.15) for word in distinct]) / size**0.7
+        score *= 1 + 0.15 * min(3, len(distinct & head))
+        if draft.section != section:
+            score *= 1.35
+        elif draft.paragraph != before:
+            score *= 1.15
+        section, before = draft.section, draft.paragraph
+        if _FIGURE.search(draft.text):
+            score *= 1.1
+        if len(draft.words) < 4 or len(draft.text) > 450:
+            score *= 0.6
+        if draft.leans:
+            score *= 0.85
+        if draft.text.endswith(("?", "？", "؟")):
+            score *= 0.6
+        found.append(score)
+    return found
+
+
+def budget(available: int, limit: int) -> int:
+    """How many sentences to quote: all of a short source, under half of a long one, never more than the limit."""
+    return min(limit, available if available <= 14 else 14 + round(0.45 * (available - 14)))
+
+
+def choose(drafts: Sequence[Draft], score: Sequence[float], firm: Sequence[int], wanted: int) -> frozenset[int]:
+    """Indexes of about `wanted` sentences, never more: the firm ones, each section's share, then the best of the rest.
+
+    A sentence that leans on the one before it is taken only together with that one.
+    """
+    taken = set(firm[:wanted])
+    by_section: dict[int, list[int]] = {}
+    for at, draft in enumerate(drafts):
+        by_section.setdefault(draft.section, []).append(at)
+    best_first = sorted(range(len(drafts)), key=lambda at: (-score[at], at))
+    heads = sorted(by_section, key=lambda part: (-max(score[at] for at in by_section[part]), part))
+    spare = max(0, wanted - len(taken))
+    share = dict.fromkeys(heads, 0)
+    weight = {part: math.sqrt(len(by_section[part])) for part in heads}
+    whole = sum(weight.values()) or 1.0
+    for part in heads:
+        share[part] = min(len(by_section[part]), max(1, int(spare * weight[part] / whole)))
+    for part in heads:
+        for at in sorted(by_section[part], key=lambda at: (-score[at], at)):
+            if share[part] <= 0 or len(taken) >= wanted:
+                break
+            share[part] -= _take(drafts, at, taken, wanted)
+    for at in best_first:
+        if len(taken) >= wanted:
+            break
+        _take(drafts, at, taken, wanted)
+    return frozenset(taken)
+
+
+def _take(drafts: Sequence[Draft], at: int, taken: set[int], wanted: int) -> int:
+    """Adds a sentence with those it leans on, if there is room; returns how many came in."""
+    if at in taken:
+        return 0
+    chain = [at]
+    while drafts[chain[-1]].leans:
+        before = chain[-1] - 1
+        if before < 0 or drafts[before].section != drafts[at].section or len(chain) > 2:
+            return 0 if len(drafts) > 3 else _add(chain, taken, wanted)
+        if before in taken:
+            break
+        chain.append(before)
+    return _add(chain, taken, wanted)
+
+
+def _add(chain: list[int], taken: set[int], wanted: int) -> int:
+    if len(taken) + len(chain) > wanted:
+        return 0
+    taken.update(chain)
+    return len(chain)

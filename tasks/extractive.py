@@ -1,0 +1,346 @@
+"""The compiler that needs no model: it reads a document into notes, and quotes whole sentences onto pages.
+
+`analyse` runs once for each source, in the reading processes. `ExtractiveCompiler` runs on the notes of all sources
+that speak of a subject, and gives the same page whatever the order in which they came.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+from tasks import choice, sentences, subjects, tagging
+from tasks.analysis import Analysis, Section, Sentence, Table, encode
+from tasks.assembly import Use, assemble
+from tasks.compile import Compilation, CompileRequest
+from tasks.confidence import supported_share
+from tasks.grouping import plan
+from tasks.records import BlockKind, Document, PageProposal, Part
+
+_ITEM = re.compile(r"^\s*(?:[-*+•‣◦▪–]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?", re.M)
+_QUOTE = re.compile(r"^\s*>\s?(?:\[![\w-]+\][+-]?\s*)?", re.M)
+_NUMBER = re.compile(r"^(?:\d+(?:\.\d+)*\.?|[IVX]+\.|[A-Z]\.)\s+(?=\S)")
+_CELL = re.compile(r"(?<!\\)\|")
+_RULE = re.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
+_ABSTRACT = re.compile(
+    r"^(?:abstract|summary|executive summary|tl;?dr|zusammenfassung|kurzfassung|résumé|resumen|аннотация|摘要|要旨|概要)$",
+    re.I,
+)
+_SCHOLARLY = re.compile(r"^\W*(?:abstract|references|keywords|doi:|arxiv:)", re.I)
+_ENDED = re.compile(r"[.!?…。！？؟۔।:;][\"'”’»›)\]」』）》]*$")
+_IS = re.compile(
+    r"\b(?:is|was|are|were|refers? to|means|denotes|ist|war|sind|waren|bezeichnet|est|était|sont|désigne|es|era|fue|son|è|era|"
+    r"é|foi|is een|был[аио]?|является|представляет)\b|[—–]\s(?:это\s)?|是|指|为|為|とは|は|이란|[은는]\s|\bهو\b|\bهي\b|\bكان"
+)
+_MOST_SECTIONS = 40
+_MOST_EXTRAS = 60
+
+
+def analyse_document(document: Document, limit: int = 30) -> tuple[bytes, tuple[str, ...]]:
+    """The encoded notes on a document and its topics, for the reading processes."""
+    notes = analyse(document, limit)
+    return encode(notes), notes.topics
+
+
+def analyse(document: Document, limit: int = 30) -> Analysis:
+    """Notes on a document: what it is about, and at most `limit` sentences for its page."""
+    title = _title(document)
+    name, held = subjects.title_aliases(title)
+    outline = _Outline(document, name)
+    drafts = outline.drafts
+    score = choice.scores(drafts, name)
+    lead, defines = _lead(drafts, outline.sections, (name, *held))
+    wanted = choice.budget(len(drafts), limit)
+    taken = choice.choose(drafts, score, lead, wanted)
+    kept = sorted(taken | _extras(drafts, score, outline.sections, taken))
+    place = {at: number for number, at in enumerate(kept)}
+    opening = [drafts[at].text for at in lead] or [draft.text for draft in drafts[:2]]
+    names = (*held, *subjects.text_aliases(name, opening))
+    return Analysis(
+        source_id=document.source_id,
+        title=name,
+        subject=subjects.key_of(name),
+        aliases=subjects.fit_aliases(name, names),
+        type=_type(document, outline, defines, name),
+        media=document.media,
+        target=document.target,
+        language=document.language or _language([draft.text for draft in drafts[:6]]),
+        sections=tuple(outline.sections),
+        sentences=tuple(
+            Sentence(
+                draft.text,
+                draft.anchor,
+                draft.section,
+                draft.paragraph,
+                round(score[at], 3),
+                draft.item,
+                draft.leans,
+                at in taken,
+            )
+            for at, draft in ((at, drafts[at]) for at in kept)
+        ),
+        tables=tuple(outline.tables),
+        lead=tuple(place[at] for at in lead if at in place),
+        defines=defines,
+        tags=tagging.tags_of([draft.text for draft in drafts[:400]], name),
+        total=len(drafts),
+        supported=supported_share([(drafts[at].text, outline.places[drafts[at].paragraph]) for at in sorted(taken)]),
+        quality=document.quality,
+        quality_reasons=document.quality_reasons,
+        injection_suspected=document.injection_suspected,
+        published=document.published,
+        url=document.url,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractiveCompiler:
+    """Writes pages of quoted sentences; `sentences` is the most that one source adds to a page."""
+
+    sentences: int = 30
+
+    def compile(self, request: CompileRequest) -> Compilation:
+        """The pages that the changed sources concern, each from the notes of all its live sources."""
+        if not request.changed:
+            return Compilation()
+        groups = plan(request.topics, request.pages, request.changed)
+        proposals: list[PageProposal] = []
+        skipped = dict(groups.skipped)
+        for subject in groups.subjects:
+            uses = [
+                Use(
+                    notes.source_id,
+                    notes.target or notes.analysis.target,
+                    notes.analysis,
+                    member.main,
+                    member.sections,
+                )
+                for member in subject.members
+                for notes in (request.notes(member.source_id),)
+            ]
+            proposal = assemble(subject.key, subject.keys, uses, self.sentences, subject.rivals)
+            if proposal is None:
+                skipped |= {use.source_id: "it holds no sentence or table to quote" for use in uses if use.main}
+            else:
+                proposals.append(replace(proposal, page_id=subject.page_id))
+        return Compilation(tuple(proposals), groups.retired, skipped)
+
+
+class _Outline:
+    """A document as sections, sentences and tables."""
+
+    def __init__(self, document: Document, title: str) -> None:
+        self.sections: list[Section] = [Section("", "", 1)]
+        self.drafts: list[choice.Draft] = []
+        self.tables: list[Table] = []
+        self.places: dict[int, str] = {}
+        self.scholarly = False
+        self._title_key = subjects.key_of(title)
+        self._strict = document.media in {"html", "pdf"}
+        self._spoken = document.media == "transcript"
+        self._most_tables = 12 if document.media in {"xlsx", "csv"} else 4
+        self._seen: set[str] = set()
+        self._skip = 0  # level of the heading of end matter that is being left out
+        levels = [part.level for part in document.parts if part.kind == BlockKind.HEADING]
+        self._deepest = 3 if len(levels) <= _MOST_SECTIONS else min(levels) + 1
+        for number, part in enumerate(document.parts):
+            self._add(part, number)
+
+    def _add(self, part: Part, number: int) -> None:
+        if part.kind == BlockKind.HEADING:
+            self._head(part)
+            return
+        if self._skip:
+            return
+        if part.kind in (BlockKind.PARAGRAPH, BlockKind.QUOTE):
+            text = sentences.plain(_QUOTE.sub("", part.text) if part.kind == BlockKind.QUOTE else part.text)
+            if number < 12 and _SCHOLARLY.match(text):
+                self.scholarly = True
+            for piece in sentences.split(text):
+                self._sentence(piece, part, number, item=False)
+        elif part.kind == BlockKind.LIST:
+            for item in _ITEM.split(part.text):
+                text = sentences.plain(item)
+                pieces = sentences.split(text) if len(text) > 250 else [text]
+                for piece in pieces:
+                    self._sentence(piece, part, number, item=True)
+        elif part.kind == BlockKind.TABLE and len(self.tables) < self._most_tables:
+            table = _table(part, len(self.sections) - 1)
+            if table is not None:
+                self.tables.append(table)
+
+    def _head(self, part: Part) -> None:
+        heading = sentences.plain(part.text.lstrip("# "))
+        level = part.level or 2
+        if self._skip and level > self._skip:
+            return
+        self._skip = 0
+        if choice.is_end_matter(heading):
+            self._skip = level
+            self.scholarly = self.scholarly or heading.lower().startswith(("references", "bibliography"))
+            return
+        bare = _NUMBER.sub("", heading).strip(" :") or heading
+        if _ABSTRACT.match(bare):
+            self.scholarly = self.scholarly or bare.lower() == "abstract"
+        if bare.isupper() and len(bare) > 5 and not sentences.CJK.search(bare):
+            bare = bare.capitalize() if " " in bare else bare.title()
+        key = subjects.key_of(bare) if bare else ""
+        if not key or key == self._title_key or len(bare) > 120:
+            if len(self.sections) > 1 and key == self._title_key:
+                self.sections.append(Section("", "", 1))
+            return
+        if level > self._deepest or len(self.sections) > 3 * _MOST_SECTIONS or choice.is_furniture(bare):
+            return
+        self.sections.append(Section(key, bare, level, subjects.heading_subject(bare)))
+
+    def _sentence(self, text: str, part: Part, number: int, item: bool) -> None:
+        size = sentences.length(text) if len(text) < 400 else 50
+        if size < (2 if item else 3) or choice.is_furniture(text):
+            return
+        if self._strict and not _ENDED.search(text) and size < (3 if item else 7):
+            return
+        folded = text.casefold()
+        if folded in self._seen or len(text) > 1500:
+            return
+        self._seen.add(folded)
+        self.places.setdefault(number, part.text)
+        self.drafts.append(
+            choice.Draft(
+                text,
+                part.anchor,
+                len(self.sections) - 1,
+                number,
+                item,
+                not item and sentences.leans_back(text),
+                tuple(sentences.words(text)),
+            )
+        )
+
+
+def _title(document: Document) -> str:
+    title = subjects.clean_title(document.title, document.url, document.media)
+    if title:
+        return title[:200]
+    for part in document.parts:
+        if part.kind == BlockKind.HEADING:
+            title = subjects.clean_title(part.text.lstrip("# "), document.url, document.media)
+            if title:
+                return title[:200]
+    place = unquote(urlsplit(document.url).path) if document.url else document.target
+    stem = re.sub(r"[-_]+", " ", PurePosixPath(place or "").stem)
+    title = subjects.clean_title(stem)
+    if title:
+        return title[:1].upper() + title[1:200]
+    for part in document.parts:
+        words = sentences.plain(part.text).split()
+        if part.kind == BlockKind.PARAGRAPH and words:
+            return " ".join(words[:8])[:80].rstrip(" .,;:")
+    return f"Source {document.source_id}"
+
+
+def _lead(drafts: Sequence[choice.Draft], sections: Sequence[Section], names: Sequence[str]) -> tuple[list[int], bool]:
+    """The sentences that say what the subject is, and whether they define it or only come first."""
+    prose = [at for at, draft in enumerate(drafts) if not draft.item][:60]
+    for at in prose[:15]:
+        if not drafts[at].leans and _defines(drafts[at].text, names):
+            return _follow(drafts, at), True
+    abstract = [at for at in prose if _ABSTRACT.match(sections[drafts[at].section].heading)]
+    first = next((at for at in abstract or prose if not drafts[at].leans and len(drafts[at].text) >= 25), None)
+    return ([] if first is None else _follow(drafts, first)), False
+
+
+def _defines(text: str, names: Sequence[str]) -> bool:
+    low = text.casefold()
+    for name in names:
+        at = low.find(name.casefold())
+        if 0 <= at <= 25:
+            after = text[at + len(name) :]
+            after = re.sub(r"^[\"”’'*]*\s*[(（][^()（）]*[)）]", "", after)
+            found = _IS.search(after)
+            limit = 60 if after.lstrip().startswith((",", "，", "、", "or ")) else 6
+            if found is not None and found.start() <= limit:
+                return True
+    return False
+
+
+def _follow(drafts: Sequence[choice.Draft], first: int) -> list[int]:
+    """The sentence and up to two that follow in its paragraph, while the lead stays short."""
+    found, size = [first], sentences.length(drafts[first].text)
+    for at in range(first + 1, min(first + 3, len(drafts))):
+        size += sentences.length(drafts[at].text)
+        if drafts[at].section != drafts[first].section or drafts[at].item or size > 75:
+            break
+        if drafts[at].paragraph != drafts[first].paragraph and len(found) > 1:
+            break
+        found.append(at)
+    return found
+
+
+def _extras(
+    drafts: Sequence[choice.Draft], score: Sequence[float], sections: Sequence[Section], taken: frozenset[int]
+) -> frozenset[int]:
+    """Further sentences under headings that may name another source's subject, so that its page can quote them."""
+    found: set[int] = set()
+    for number, section in enumerate(sections):
+        if not section.subject or len(found) >= _MOST_EXTRAS:
+            continue
+        here = [at for at, draft in enumerate(drafts) if draft.section == number] if len(drafts) < 2000 else []
+        found |= set(sorted(here, key=lambda at: (-score[at], at))[:6]) - taken
+    return frozenset(found)
+
+
+def _table(part: Part, section: int, most_rows: int = 25, most_columns: int = 8) -> Table | None:
+    """A Markdown table as plain cells, or nothing when it only lays out the page."""
+    rows: list[tuple[str, ...]] = []
+    for line in part.text.splitlines():
+        if not line.strip() or _RULE.match(line):
+            continue
+        cells = [
+            sentences.plain(cell.replace("\\|", "¦")).replace("¦", "|") for cell in _CELL.split(line.strip().strip("|"))
+        ]
+        rows.append(tuple(cells[:most_columns]))
+    rows = [row for row in rows if any(row)]
+    if len(rows) < 2 or max(len(row) for row in rows) < 2:
+        return None
+    width = max(len(row) for row in rows)
+    cells = [cell for row in rows for cell in row]
+    if sum(1 for cell in cells if cell) < 0.4 * len(rows) * width or max(map(len, cells)) > 400:
+        return None
+    even = tuple(row + ("",) * (width - len(row)) for row in rows)
+    shown = even if len(even) <= most_rows + 2 else even[:most_rows]
+    return Table(shown, part.anchor, section, len(even) - len(shown))
+
+
+def _type(document: Document, outline: _Outline, defines: bool, title: str) -> str:
+    media = document.media
+    if media == "transcript":
+        return "video"
+    if media == "pptx":
+        return "slides"
+    if media in {"xlsx", "csv"} or (outline.tables and len(outline.drafts) < 3):
+        return "table"
+    if defines and len(title.split()) <= 5:
+        return "topic"
+    if media == "pdf":
+        return "paper" if outline.scholarly else "document"
+    if media == "html":
+        return "article"
+    return "document" if media == "docx" else "note"
+
+
+def _language(texts: Sequence[str]) -> str:
+    """A guess by the script alone."""
+    text = "".join(texts)
+    for language, letters in (
+        ("ja", "\u3040-\u30ff"),
+        ("ko", "\uac00-\ud7af"),
+        ("zh", "\u4e00-\u9fff"),
+        ("ru", "\u0400-\u04ff"),
+        ("ar", "\u0600-\u06ff"),
+    ):
+        if len(re.findall(f"[{letters}]", text)) > 0.15 * len(text):
+            return language
+    return ""

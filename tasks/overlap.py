@@ -1,0 +1,140 @@
+"""Sentences of several sources side by side: said twice, or said differently.
+
+What is said twice stands on the page once, in the words of the better source. Where two sources give another
+year or number for what reads like the same statement, both stay; which is right is for a person to decide.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tasks import sentences
+
+if TYPE_CHECKING:
+    from tasks.assembly import Quote
+
+_FIGURE = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)*(?=(?:st|nd|rd|th|s|[^\W\d_]{0,3})?\b|\D|$)")
+_YEAR = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
+_NEGATION = re.compile(
+    r"\b(?:not|never|no|nicht|kein\w*|ne|pas|не|myth|wrongly|mistakenly|claimed?|alleged\w*|rumou?r\w*|denied|rejects?)\b|不|没",
+    re.I,
+)
+_SAME = 0.75  # share of words in common (Jaccard) from which two sentences say the same
+_LIKE = 0.5  # from which they speak of the same, when figures and the subject's own words are left out
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """What stays of all quotes."""
+
+    kept: tuple[Quote, ...]
+    differ: tuple[tuple[Quote, ...], ...]  # each two sentences of different sources
+    agreed: int  # sentences that another source says too
+    agreeing: frozenset[str]  # sources whose sentences were said already
+
+
+def figures(text: str) -> frozenset[str]:
+    """The numbers and years in a text."""
+    return frozenset(match.rstrip(".,:") for match in _FIGURE.findall(text))
+
+
+def join(quotes: Sequence[Quote], keys: frozenset[str]) -> Joined:
+    """Drops repetitions, best source first, and sets apart the pairs that give different figures."""
+    common = {sentences.stem(word) for key in keys for word in key.split("-")}
+    kept: list[Quote] = []
+    by_word: dict[str, list[int]] = {}
+    differ: list[tuple[Quote, Quote]] = []
+    apart: set[int] = set()
+    agreed = 0
+    agreeing: set[str] = set()
+    for quote in quotes:
+        shared: dict[int, int] = {}
+        for word in quote.words:
+            for at in by_word.get(word, ()):
+                shared[at] = shared.get(at, 0) + 1
+        verdict = ""
+        for at, count in sorted(shared.items(), key=lambda item: (-item[1], item[0])):
+            if count < 2:
+                break
+            other = kept[at]
+            verdict = _compare(quote, other, common)
+            if verdict == "same":
+                if other.use is not quote.use:
+                    agreed += 1
+                    agreeing.add(quote.use.source_id)
+                break
+            if verdict == "differ" and at not in apart:
+                differ.append((other, quote))
+                apart.add(at)
+                break
+            verdict = ""
+        if verdict == "same":
+            continue
+        place = len(kept)
+        kept.append(quote)
+        if verdict == "differ":
+            apart.add(place)
+        for word in quote.words:
+            by_word.setdefault(word, []).append(place)
+    lead = {(use_id, at) for use_id, at in _leads(quotes)}
+    stay = tuple(
+        quote for at, quote in enumerate(kept) if at not in apart or (quote.use.source_id, quote.order[1]) in lead
+    )
+    return Joined(stay, tuple(differ), agreed, frozenset(agreeing))
+
+
+def _leads(quotes: Sequence[Quote]) -> set[tuple[str, int]]:
+    first = next((quote.use for quote in quotes if quote.use.main and quote.use.notes.lead), None)
+    return set() if first is None else {(first.source_id, at) for at in first.notes.lead}
+
+
+def _compare(one: Quote, other: Quote, common: set[str]) -> str:
+    """'same', 'differ' or ''."""
+    both = len(one.words & other.words)
+    either = len(one.words | other.words)
+    numbers, others = figures(one.sentence.text), figures(other.sentence.text)
+    if numbers == others:
+        return "same" if both / either >= _SAME else ""
+    if one.use is other.use or not (one.use.main and other.use.main):
+        return ""
+    return "differ" if _clash(one, other, common) else ""
+
+
+def _clash(one: Quote, other: Quote, common: set[str]) -> bool:
+    """Whether two sentences read as one statement with another year, or another number of the same thing."""
+    texts = (one.sentence.text, other.sentence.text)
+    if any(_NEGATION.search(text) or text.endswith(("?", "？")) for text in texts):
+        return False
+    numbers, others = figures(texts[0]), figures(texts[1])
+    only, other_only = numbers - others, others - numbers
+    if len(only) != 1 or len(other_only) != 1:
+        return False
+    (first,), (second,) = only, other_only
+    years = [bool(_YEAR.fullmatch(value)) for value in (first, second)]
+    if years[0] != years[1]:
+        return False
+    if not years[0] and _unit(texts[0], first) != _unit(texts[1], second):
+        return False
+    left = {word for word in one.words - common if not word[0].isdigit()}
+    right = {word for word in other.words - common if not word[0].isdigit()}
+    both = left & right
+    if len(both) < 2 or len(both) / min(len(left), len(right)) < 0.6 or len(both) / len(left | right) < _LIKE:
+        return False
+    return not (_proper(texts[0], left - right) and _proper(texts[1], right - left))
+
+
+def _unit(text: str, figure: str) -> str:
+    """The word that a number counts."""
+    found = sentences.words(text[text.find(figure) + len(figure) :][:40])
+    return found[0] if found else ""
+
+
+def _proper(text: str, words: set[str]) -> bool:
+    """Whether a word that only this sentence has is a proper name in it."""
+    return any(
+        match.group()[0].isupper() and sentences.stem(match.group().lower()) in words
+        for match in re.finditer(r"(?<=\s)[^\W\d_]+", text)
+    )

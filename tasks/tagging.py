@@ -1,0 +1,94 @@
+"""Tags from the text: two to five key words or phrases, written as Obsidian accepts them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+
+from tasks import sentences
+from tasks.vocabulary import DULL, STOP_WORDS
+
+_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*|[.,;:!?()]")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]{2,}|[\u30a1-\u30fa\u30fc]{3,}|[\uac00-\ud7af]{2,}")
+_HAN_STOP = frozenset(
+    "的了在是和与及也都就而但或这那有为被把从到对于以其之中上下个一不他她它们着过等能会可将并更最很年月日时"
+)
+
+
+def normal(tag: str) -> str:
+    """A tag as Obsidian accepts it: no '#', no blanks, never only digits; empty when nothing is left."""
+    text = unicodedata.normalize("NFC", tag).strip().lower().replace("'", "").replace("’", "")
+    text = re.sub(r"[^\w/\-]+", "-", text)
+    text = re.sub(r"-{2,}", "-", text).strip("-/_")
+    text = re.sub(r"/{2,}", "/", text)
+    if text and not re.search(r"[^\d/\-_]", text):
+        return f"y{text}" if re.fullmatch(r"\d{4}", text) else ""
+    return text
+
+
+def tags_of(texts: Sequence[str], title: str = "", limit: int = 5) -> tuple[str, ...]:
+    """Up to `limit` tags from sentences, best first: phrases that come back, then words; the same for the same text."""
+    counted: Counter[str] = Counter()
+    spread: Counter[str] = Counter()
+    for text in texts:
+        seen = set()
+        for term in _terms(text):
+            counted[term] += 1
+            seen.add(term)
+        spread.update(seen)
+    head = set(_terms(title))
+    scored = []
+    for term, count in counted.items():
+        if spread[term] < 2 and not (term in head and count >= 1):
+            continue
+        phrase = 1.9 if " " in term else 1.0
+        scored.append((count**0.7 * spread[term] ** 0.3 * phrase * (1.4 if term in head else 1.0), term))
+    scored.sort(key=lambda item: (-item[0], item[1]))
+    found: list[str] = []
+    for _, term in scored:
+        tag = normal(term)
+        if len(tag) < 2 or any(_covers(tag, other) for other in found):
+            continue
+        found.append(tag)
+        if len(found) == limit:
+            break
+    return tuple(found)
+
+
+def _covers(one: str, other: str) -> bool:
+    """Whether two tags share a word or contain each other, so that the second adds little."""
+    if one in other or other in one:
+        return True
+    return bool({sentences.stem(word) for word in one.split("-")} & {sentences.stem(word) for word in other.split("-")})
+
+
+def _terms(text: str) -> list[str]:
+    """Words and neighbouring pairs of a sentence that could be tags."""
+    found: list[str] = []
+    if sentences.CJK.search(text):
+        for run in _HAN.findall(text):
+            if "\u30a0" < run[0] < "\u3100":
+                found.append(run)
+                continue
+            for size in (4, 3, 2):
+                for at in range(len(run) - size + 1):
+                    term = run[at : at + size]
+                    if not _HAN_STOP & set(term):
+                        found.append(term)
+    before = ""
+    for word in _WORD.findall(text):
+        low = word.lower()
+        if len(low) < 3 or low in STOP_WORDS or low in DULL or not low[0].isalpha() or sentences.CJK.match(low):
+            before = ""
+            continue
+        base = sentences.stem(low)
+        if base in DULL or (low.endswith(("ly", "ing", "ed")) and len(low) > 4):
+            before = ""
+            continue
+        found.append(base)
+        if before and before != base:
+            found.append(f"{before} {base}")
+        before = base
+    return found
