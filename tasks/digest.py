@@ -90,9 +90,8 @@ def headline(report: NightReport) -> str:
 def markdown(report: NightReport, zone_name: str = "UTC") -> str:
     """The digest as Markdown that reads the same in Obsidian and in Prefect's console."""
     out = [f"# Night of {report.started[:10]}", "", f"{headline(report)}.", ""]
-    out.append(
-        f"Run `{report.run}` · {report.state} · started {report.started} · finished {report.finished} (times in {zone_name})"
-    )
+    times = f"started {report.started} · finished {report.finished} (times in {zone_name})"
+    out.append(f"Run `{report.run}` · {report.state} · {times}")
     out += _table(
         "What came in",
         ("Source", "Became", "Waits for review"),

@@ -36,7 +36,7 @@ def create(name: str, entries: Sequence[Entry]) -> str:
 
 
 def categories(entries: Sequence[Entry]) -> Mapping[str, tuple[Entry, ...]]:
-    """Group pages by their most shared tags: the tag that covers most of the rest first, ties by name, leftovers last."""
+    """Group pages by shared tags: the tag that covers most of the rest first, ties by name, leftovers last."""
     rest = sorted(entries, key=lambda entry: (entry.title.casefold(), entry.stem))
     groups: dict[str, tuple[Entry, ...]] = {}
     while rest:

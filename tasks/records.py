@@ -339,7 +339,7 @@ class FileWrite:
     path: str
     expected: str | None                # hash the file must still have; None: it must not exist
     content: bytes | None               # None: remove (the old bytes are kept as a blob)
-    changes: Changes = Changes()        # recorded only if this write lands
+    changes: Changes = NO_CHANGES       # recorded only if this write lands
     otherwise: FileWrite | None = None  # tried in its place when the file has other bytes than expected
     after: str = ""                     # path of a write of the same commit that must have landed first
 

@@ -1,7 +1,7 @@
 """ROUTING.md: the user's table of branches, read and edited line by line.
 
-The file belongs to the user: headings, order, free text and entries stay as they are. The only edits are a new line below a
-branch's last entry, and the removal of a whole entry line.
+The file belongs to the user: headings, order, free text and entries stay as they are. The only edits are a new line
+below a branch's last entry, and the removal of a whole entry line.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ FLOOR = 0.05
 
 
 def most_similar(text: str, groups: Mapping[str, str]) -> str:
-    """Return the name of the group most like `text` by tf-idf cosine over the groups, or '' below `FLOOR`; ties by name."""
+    """Return the group most like `text` by tf-idf cosine over the groups, or '' below `FLOOR`; ties by name."""
     counts = {name: Counter(terms(words)) for name, words in groups.items()}
     spread = Counter(term for words in counts.values() for term in words)
     query = Counter(terms(text))
