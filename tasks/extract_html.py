@@ -1,0 +1,181 @@
+"""The article of a web page, with its structure, by trafilatura; one parse of the page serves everything.
+
+Hidden elements leave the tree first. Of trafilatura's metadata only the cheap half is used: its full search costs a third of
+the extraction itself, for licences and tags that nobody reads here.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from config.errors import SourceError
+from tasks import hidden_html, web_walls
+from tasks.extracted import Extracted, table
+from tasks.records import BlockKind, Outcome, Part
+
+_SPACE = re.compile(r"[ \t\r\f\v\u00a0\u2000-\u200a\u202f\u205f\u3000]*\n\s*|[ \t\r\f\v\u00a0\u2000-\u200a\u202f\u205f\u3000]+")
+_BLOCKS = frozenset({"p", "head", "list", "table", "quote", "code", "div", "item", "row", "cell"})
+_DEEPEST = 12
+_LANGUAGE = re.compile(r"[A-Za-z]{2}(?=$|[-_])")
+
+
+def extract(text: str, name: str = "", url: str = "") -> Extracted:
+    """The article of an HTML page. Raises SourceError `needs_browser`, `no_content`, `paywalled` or `unreadable`."""
+    import trafilatura
+    from trafilatura.utils import load_html
+
+    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
+    logging.getLogger("htmldate").setLevel(logging.CRITICAL)
+    tree = load_html(text)
+    if tree is None:
+        raise SourceError(name, Outcome.NO_CONTENT, "the page holds no readable HTML", "Save the page again from a browser.")
+    facts = web_walls.look(tree)
+    hidden = hidden_html.remove(tree, text)
+    title, author, published, language = _metadata(tree, url)
+    document = trafilatura.bare_extraction(tree, url=url or None, include_comments=False)
+    parts = tuple(_parts(document.body, 0)) if document is not None and document.body is not None else ()
+    wall = web_walls.judge(facts, parts)
+    if wall is not None:
+        raise SourceError(name, wall.outcome, wall.reason, wall.next_step)
+    return Extracted(
+        "html", _without_repeats(parts), title=title, author=author, published=published, language=language,
+        hidden_removed=hidden.removed, hidden_text=hidden.text,
+    )
+
+
+def _metadata(tree: Any, url: str) -> tuple[str, str, str, str]:
+    """Title, author, date and language of a page, each '' when it does not say."""
+    from htmldate import find_date
+    from trafilatura.metadata import examine_meta, extract_meta_json, extract_title
+
+    facts = examine_meta(tree)
+    try:
+        facts = extract_meta_json(tree, facts)
+    except Exception:  # noqa: BLE001, S110  (strangers' JSON trips the library in many ways; the page itself is sound)
+        pass
+    title = facts.title or extract_title(tree) or ""
+    try:
+        published = find_date(tree, original_date=True, extensive_search=False, url=url or None) or ""
+    except Exception:  # noqa: BLE001  (as above)
+        published = ""
+    root = tree.getroottree().getroot()
+    language = _LANGUAGE.match(root.get("lang") or root.get("xml:lang") or "")
+    author = facts.author if facts.author and len(facts.author) < 200 and "://" not in facts.author else ""
+    return _words(title), _words(author), published, language.group().lower() if language else ""
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _text(element: Any) -> str:
+    """The words of an element in one line; line breaks stay as line ends."""
+    pieces: list[str] = []
+    for node in element.iter():
+        if node.tag == "lb":
+            pieces.append("\n")
+        elif node is not element and node.tag in _BLOCKS and pieces:
+            pieces.append(" ")
+        if node.text and node.tag != "lb":
+            pieces.append(node.text)
+        if node is not element and node.tail:
+            pieces.append(node.tail)
+    return "\n".join(line for raw in "".join(pieces).split("\n") if (line := _words(raw)))
+
+
+def _parts(body: Any, depth: int) -> Iterator[Part]:
+    """The blocks of an extracted body in order; loose text between blocks becomes paragraphs."""
+    if body.text and body.text.strip():
+        yield Part(BlockKind.PARAGRAPH, _words(body.text))
+    for element in body:
+        yield from _part(element, depth)
+        if element.tail and element.tail.strip():
+            yield Part(BlockKind.PARAGRAPH, _words(element.tail))
+
+
+def _part(element: Any, depth: int) -> Iterator[Part]:
+    tag = element.tag
+    if tag == "head":
+        text = _words(_text(element))
+        level = element.get("rend") or "h2"
+        if text:
+            yield Part(BlockKind.HEADING, text, level=int(level[1]) if level[1:2] in "123456" and len(level) == 2 else 2)
+    elif tag == "list":
+        lines = list(_list(element, 0))
+        if lines:
+            yield Part(BlockKind.LIST, "\n".join(lines))
+    elif tag == "table":
+        yield from _table(element, depth)
+    elif tag == "quote":
+        text = _text_blocks(element)
+        if text:
+            yield Part(BlockKind.QUOTE, text)
+    elif tag == "code":
+        text = "".join(element.itertext()).strip("\n")
+        if text.strip():
+            yield Part(BlockKind.CODE if "\n" in text else BlockKind.PARAGRAPH, text)
+    elif tag == "div" and depth < _DEEPEST and any(child.tag in _BLOCKS for child in element):
+        yield from _parts(element, depth + 1)
+    elif isinstance(tag, str) and tag != "graphic":
+        text = _text(element)
+        if text:
+            yield Part(BlockKind.PARAGRAPH, text)
+
+
+def _text_blocks(element: Any) -> str:
+    """The text of a quotation, its paragraphs on lines of their own."""
+    if not any(child.tag in _BLOCKS for child in element):
+        return _text(element)
+    return "\n".join(part.text for part in _parts(element, _DEEPEST))
+
+
+def _list(element: Any, level: int) -> Iterator[str]:
+    """The items of a list, nested ones indented by four spaces a level."""
+    number = 0
+    ordered = element.get("rend") == "ol"
+    for item in element:
+        if item.tag != "item":
+            continue
+        number += 1
+        nested = [child for child in item if child.tag == "list"]
+        words = _words(_item_text(item))
+        if words:
+            yield "    " * level + (f"{number}. " if ordered else "- ") + words
+        if level < _DEEPEST:
+            for child in nested:
+                yield from _list(child, level + 1 if words else level)
+
+
+def _item_text(item: Any) -> str:
+    pieces = [item.text or ""]
+    for child in item:
+        if child.tag != "list":
+            pieces.append(" " + _text(child) if child.tag in _BLOCKS or child.tag == "lb" else _text(child))
+        pieces.append((" " if child.tag == "list" else "") + (child.tail or ""))
+    return "".join(pieces)
+
+
+def _table(element: Any, depth: int) -> Iterator[Part]:
+    rows = [[_words(_text(cell)) for cell in row if cell.tag == "cell"] for row in element.iter("row")]
+    rows = [row for row in rows if any(row)]
+    if not rows:
+        return
+    if max(len(row) for row in rows) == 1:      # a table for layout
+        for row in rows:
+            yield Part(BlockKind.PARAGRAPH, row[0])
+        return
+    yield Part(BlockKind.TABLE, table(rows))
+
+
+def _without_repeats(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Parts without the very same block twice in a row, and without headings that nothing follows at the end."""
+    kept: list[Part] = []
+    for part in parts:
+        if not kept or (part.kind, part.text) != (kept[-1].kind, kept[-1].text):
+            kept.append(part)
+    while len(kept) > 1 and kept[-1].kind is BlockKind.HEADING:
+        kept.pop()
+    return tuple(kept)

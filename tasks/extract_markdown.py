@@ -1,0 +1,251 @@
+"""The user's own Markdown as plain words under the headings that links to it can name.
+
+The file is read in place and cited by its nearest heading, so the anchor of every part is that heading as Obsidian links to
+it. Properties, comments and embeds are no text; links, emphasis and callouts are reduced to their words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from tasks.extracted import Extracted, first_heading, table
+from tasks.records import BlockKind, Part
+
+_PROPERTIES = re.compile(r"\ufeff?---[ \t]*\n(.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
+_COMMENT = re.compile(r"%%.*?%%|<!--.*?-->", re.DOTALL)
+_FENCE = re.compile(r"^([ ]{0,3}(?:[-*+>] ?)*)(`{3,}|~{3,})", re.MULTILINE)
+_EMBED = re.compile(r"!\[\[[^\]\n]*\]\]|!\[[^\]\n]*\]\([^)\n]*\)|!\[[^\]\n]*\]\[[^\]\n]*\]")
+_WIKILINK = re.compile(r"\[\[([^\]\n|]*)(?:\\?\|([^\]\n]*))?\]\]")
+_LINK = re.compile(r"\[((?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)\]\((?:<[^>\n]*>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)")
+_REFERENCE = re.compile(r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]")
+_FOOTNOTE_MARK = re.compile(r"\[\^[^\]\s]+\]|\^\[[^\]\n]*\]")
+_AUTOLINK = re.compile(r"<((?:https?|mailto|ftp):[^>\s]+)>")
+_TAG_HTML = re.compile(r"</?(?:a|abbr|b|big|br|center|cite|code|dd|del|details|div|dl|dt|em|figure|figcaption|font|hr|i|iframe|img|ins|kbd|li|mark|ol|p|q|s|samp|section|small|span|strong|style|sub|summary|sup|table|tbody|td|th|thead|tr|u|ul|var|video|audio|source|wbr)(?:\s[^<>]*)?/?>", re.IGNORECASE)
+_BOLD = re.compile(r"(\*{1,3}|(?<!\w)_{1,3})(?=\S)(.+?)(?<=\S)\1(?!\w)")
+_MARKS = re.compile(r"(~~|==)(?=\S)(.+?)(?<=\S)\1")
+_CODE_SPAN = re.compile(r"(`+)(.+?)(?<!`)\1(?!`)")
+_BLOCK_ID = re.compile(r"(?:^|\s)\^[\w-]+[ \t]*$", re.MULTILINE)
+_BLOCK_ID_TAIL = re.compile(r"(?:^|[ \t])\^[A-Za-z0-9-]+[ \t]*$")
+_CALLOUT = re.compile(r"\[!([\w-]+)\][+-]?[ \t]*")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_UNLINKABLE = re.compile(r"[#^|\[\]\\]|%%|:(?=:)")
+
+
+def heading_anchor(text: str) -> str:
+    """A heading as a link names it: `[[note#heading]]` cannot hold `# ^ | [ ]`; Obsidian reads spaces in their place."""
+    return " ".join(_UNLINKABLE.sub(" ", text).split())
+
+
+def extract(text: str, clip: bool = False) -> Extracted:
+    """The plain words of a Markdown note. `clip`: it was written by Web Clipper, its properties speak of the page."""
+    from markdown_it import MarkdownIt
+
+    values, body = _properties(text)
+    body, hidden = _without_comments(body)
+    tokens = MarkdownIt("commonmark", {"maxNesting": 40}).enable("table").parse(body)
+    parts = _Reader(tokens).parts()
+    title = _fact(values, "title") or next((part.text for part in parts if part.kind is BlockKind.HEADING and part.level == 1), "")
+    return Extracted(
+        "markdown", tuple(parts), title=title or (first_heading(tuple(parts)) if clip else ""),
+        author=_fact(values, "author") or _fact(values, "authors"),
+        published=_date(_fact(values, "published") or (_fact(values, "date") if clip else "")),
+        hidden_removed=len(hidden), hidden_text="\n".join(hidden),
+    )
+
+
+def _properties(text: str) -> tuple[Mapping[str, object], str]:
+    """The note's properties and its body; a leading rule that is no property block stays text."""
+    from tasks import properties
+
+    found = properties.read(text)
+    return found.values, found.body
+
+
+def _fact(values: Mapping[str, object], key: str) -> str:
+    value = values.get(key)
+    if isinstance(value, list | tuple):
+        value = ", ".join(item for item in value if isinstance(item, str))
+    return _plain(" ".join(value.split())) if isinstance(value, str) else ""
+
+
+def _date(text: str) -> str:
+    match = re.match(r"\d{4}-\d\d-\d\d", text)
+    return match.group() if match else ""
+
+
+def _without_comments(body: str) -> tuple[str, list[str]]:
+    """The body without `%%` and HTML comments, code left alone, and the comments' words."""
+    if "%%" not in body and "<!--" not in body:
+        return body, []
+    hidden: list[str] = []
+
+    def take(match: re.Match[str]) -> str:
+        words = match.group().strip("%<!->\n ")
+        if words:
+            hidden.append(words)
+        return "\n" if "\n" in match.group() else ""
+
+    pieces, position, fence = [], 0, ""
+    for match in _FENCE.finditer(body):
+        mark = match.group(2)
+        if not fence:
+            pieces.append(_COMMENT.sub(take, body[position:match.start()]))
+            fence, position = mark, match.start()
+        elif mark[0] == fence[0] and len(mark) >= len(fence):
+            end = body.find("\n", match.end())
+            end = len(body) if end < 0 else end
+            pieces.append(body[position:end])
+            fence, position = "", end
+    pieces.append(body[position:] if fence else _COMMENT.sub(take, body[position:]))
+    return "".join(pieces), hidden
+
+
+def _plain(text: str) -> str:
+    """Inline Markdown reduced to its words."""
+    spans: list[str] = []
+
+    def hold(match: re.Match[str]) -> str:
+        spans.append(match.group(2).strip())
+        return f"\x02{len(spans) - 1}\x03"
+
+    text = text.replace("\x02", "").replace("\x03", "")
+    if "`" in text:
+        text = _CODE_SPAN.sub(hold, text)
+    if "[" in text:
+        text = _EMBED.sub("", text)
+        text = _WIKILINK.sub(lambda match: (match.group(2) or _target_words(match.group(1))).strip(), text)
+        text = _FOOTNOTE_MARK.sub("", text)
+        text = _LINK.sub(r"\1", text)
+        text = _REFERENCE.sub(r"\1", text)
+    if "<" in text:
+        text = _AUTOLINK.sub(r"\1", text)
+        text = re.sub(r"<br\s*/?>", "\n", text, flags=re.IGNORECASE)
+        text = _TAG_HTML.sub("", text)
+    for _ in range(3):
+        text = _BOLD.sub(r"\2", text) if "*" in text or "_" in text else text
+    if "~~" in text or "==" in text:
+        text = _MARKS.sub(r"\2", text)
+    if "^" in text:
+        text = _BLOCK_ID_TAIL.sub("", text)
+    text = _ESCAPE.sub(r"\1", text)
+    if "&" in text:
+        import html
+
+        text = html.unescape(text)
+    return re.sub("\x02(\\d+)\x03", lambda match: spans[int(match.group(1))], text)
+
+
+def _target_words(target: str) -> str:
+    """What Obsidian shows for a link without a label: `note#Heading` as `note > Heading`."""
+    return " > ".join(piece.strip() for piece in target.split("#") if piece.strip())
+
+
+class _Reader:
+    """Walks the parser's tokens once, remembering the heading above."""
+
+    def __init__(self, tokens: list) -> None:  # type: ignore[type-arg]
+        self._tokens = tokens
+        self._anchor = ""
+
+    def parts(self) -> list[Part]:
+        found: list[Part] = []
+        index = 0
+        while index < len(self._tokens):
+            part, index = self._next(index)
+            if part is not None and part.text.strip():
+                found.append(part)
+        return found
+
+    def _close(self, index: int) -> int:
+        """The index of the token that closes the one at `index`."""
+        level, kind = self._tokens[index].level, self._tokens[index].type.replace("_open", "_close")
+        while index < len(self._tokens) and not (self._tokens[index].type == kind and self._tokens[index].level == level):
+            index += 1
+        return min(index, len(self._tokens) - 1)
+
+    def _next(self, index: int) -> tuple[Part | None, int]:
+        token = self._tokens[index]
+        if token.type == "heading_open":
+            raw = self._tokens[index + 1].content
+            text = " ".join(_plain(raw).split())
+            self._anchor = heading_anchor(text)
+            return Part(BlockKind.HEADING, text, level=int(token.tag[1]), anchor=self._anchor), index + 3
+        if token.type == "paragraph_open":
+            return self._paragraph(self._tokens[index + 1].content), index + 3
+        if token.type in ("bullet_list_open", "ordered_list_open"):
+            end = self._close(index)
+            return self._part(BlockKind.LIST, "\n".join(self._items(index, end))), end + 1
+        if token.type == "blockquote_open":
+            end = self._close(index)
+            return self._quote(index, end), end + 1
+        if token.type == "table_open":
+            end = self._close(index)
+            return self._part(BlockKind.TABLE, self._table(index, end)), end + 1
+        if token.type in ("fence", "code_block"):
+            return self._part(BlockKind.CODE, token.content.rstrip("\n")), index + 1
+        if token.type == "html_block":
+            return self._part(BlockKind.PARAGRAPH, _words(re.sub(r"<(script|style)\b.*?</\1\s*>|<[^<>]*>", " ", token.content, flags=re.S | re.I))), index + 1
+        return None, index + 1
+
+    def _part(self, kind: BlockKind, text: str) -> Part:
+        return Part(kind, text, anchor=self._anchor)
+
+    def _paragraph(self, content: str) -> Part | None:
+        if re.match(r"\[\^[^\]\s]+\]:", content):
+            content = re.sub(r"^\[\^[^\]\s]+\]:[ \t]*", "", content, flags=re.MULTILINE)
+            return self._part(BlockKind.FOOTNOTE, _words(_plain(content)))
+        lines = [_plain(line) for line in content.split("\n") if not re.match(r"\s*\^[\w-]+\s*$", line)]
+        text = "\n".join(words for line in "\n".join(lines).split("\n") if (words := _words(line)))
+        return self._part(BlockKind.PARAGRAPH, re.sub(r"\n(?!\n)", " ", text)) if text else None
+
+    def _items(self, start: int, end: int) -> list[str]:
+        lines: list[str] = []
+        counters: list[int | None] = []
+        fresh = False
+        for token in self._tokens[start:end + 1]:
+            if token.type in ("bullet_list_open", "ordered_list_open"):
+                counters.append(int(token.attrs.get("start", 1)) if token.type.startswith("ordered") else None)
+            elif token.type in ("bullet_list_close", "ordered_list_close"):
+                counters.pop()
+            elif token.type == "list_item_open":
+                fresh = True
+            elif token.type in ("inline", "fence", "code_block"):
+                words = _words(re.sub(r"^\[(.)\] ", "", _plain(token.content)) if token.type == "inline" else token.content)
+                if not words or not counters:
+                    continue
+                number = counters[-1]
+                if fresh:
+                    lines.append("    " * (len(counters) - 1) + (f"{number}. " if number is not None else "- ") + words)
+                    if number is not None:
+                        counters[-1] = number + 1
+                    fresh = False
+                elif lines:
+                    lines[-1] += f" {words}"
+        return lines
+
+    def _quote(self, start: int, end: int) -> Part:
+        lines = []
+        for token in self._tokens[start:end + 1]:
+            if token.type == "inline":
+                content = token.content
+                callout = _CALLOUT.match(content)
+                if callout and not lines:
+                    content = content[callout.end():]
+                lines += [words for line in _plain(content).split("\n") if (words := _words(line))]
+            elif token.type in ("fence", "code_block"):
+                lines.append(token.content.rstrip("\n"))
+        return self._part(BlockKind.QUOTE, "\n".join(lines))
+
+    def _table(self, start: int, end: int) -> str:
+        rows: list[list[str]] = []
+        for token in self._tokens[start:end + 1]:
+            if token.type == "tr_open":
+                rows.append([])
+            elif token.type == "inline" and rows:
+                rows[-1].append(_words(_plain(token.content)))
+        return table(rows)
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())

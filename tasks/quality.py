@@ -1,0 +1,91 @@
+"""Does the extracted text read like text? PDFs in particular yield words glued together or letters from a broken table.
+
+The score is 1 for sound text; below 0.5 the page is held back, and the reasons say in words what is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+SAMPLE = 20_000
+FEW_LETTERS = 40
+_SPACELESS = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_PRIVATE = re.compile(r"[\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]|\(cid:\d+\)")
+_ADDRESS = re.compile(r"\S*(?:://|www\.|@)\S*|\S*[/\\_=&%]\S*[/\\_=&%]\S*")
+_WORD = re.compile(r"\S+")
+_CJK = frozenset({"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC", "FULLWIDTH", "HALFWIDTH"})
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """Score from 0 to 1, and why it is not 1."""
+
+    score: float
+    reasons: tuple[str, ...]
+
+
+@lru_cache(maxsize=8192)
+def _script(letter: str) -> str:
+    """The script of a letter by its Unicode name; Chinese, Japanese and Korean count as one."""
+    word = unicodedata.name(letter, "UNKNOWN").split()[0]
+    return "CJK" if word in _CJK else word
+
+
+def judge(text: str) -> Quality:
+    """The quality of a text, from its first 20,000 characters. Very short texts are not judged."""
+    sample = _ADDRESS.sub(" ", text[:SAMPLE])
+    letters = [character for character in sample if character.isalpha()]
+    if len(letters) < FEW_LETTERS and not _PRIVATE.search(sample):
+        return Quality(1.0, ())
+    score, reasons = 1.0, []
+    visible = max(1, sum(not character.isspace() for character in sample))
+    broken = len(_PRIVATE.findall(sample)) / visible
+    if broken > 0.01:
+        score -= min(0.9, 0.3 + 8 * broken)
+        reasons.append(f"{broken:.0%} of the characters are unreadable")
+    if len(letters) / visible < 0.4:
+        score -= 0.3
+        reasons.append(f"only {len(letters) / visible:.0%} of the characters are letters")
+    mixed = _mixed(sample)
+    if mixed > 0.1:
+        score -= min(0.9, 0.4 + 2 * mixed)
+        reasons.append("letters of different scripts are mixed within words: the font's letter table is broken")
+    if letters and sum(1 for _ in _SPACELESS.finditer(sample)) / len(letters) < 0.3:
+        glue, reason = _glued(sample)
+        score -= glue
+        reasons += [reason] if reason else []
+    return Quality(round(max(0.0, score), 3), tuple(reasons))
+
+
+def _mixed(sample: str) -> float:
+    """Share of neighbouring letters that belong to different scripts; Latin beside Chinese or Korean is usual."""
+    pairs = changes = 0
+    before = ""
+    for character in sample:
+        script = _script(character) if character.isalpha() else ""
+        if script and before:
+            pairs += 1
+            changes += script != before and "CJK" not in (script, before)
+        before = script
+    return changes / pairs if pairs else 0.0
+
+
+def _glued(sample: str) -> tuple[float, str]:
+    """How much to take off for words that are glued together or letters that are set apart, and the reason."""
+    words = [word for word in _WORD.findall(sample) if any(character.isalpha() for character in word)]
+    if not words:
+        return 0.0, ""
+    letters = sum(len(word) for word in words)
+    mean = letters / len(words)
+    # Weighted by letters, so that a glued passage among good ones shows; German and Finnish stay far below the limit.
+    long = sum(len(word) for word in words if len(word) > 30) / letters
+    if mean > 11 or long > 0.25:
+        return min(0.9, 0.55 + max(0.0, mean - 11) / 40 + long / 3), (
+            f"words are glued together ({mean:.0f} letters a word on average)"
+        )
+    if len(words) > 20 and mean < 1.8:
+        return 0.6, "letters are set apart by spaces"
+    return 0.0, ""

@@ -1,0 +1,220 @@
+"""Reading one source from bytes to everything later steps need: sniff, extract, sanitise, judge, anchor, chunk, analyse.
+
+All of it happens at one place so that it can run in a worker process and only finished results travel.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+from config.errors import SourceError
+from config.settings import Settings
+from tasks import chunks, evidence, quality, sanitise
+from tasks.extracted import Extracted, first_heading
+from tasks.records import BlockKind, Chunk, Document, Outcome, Part
+from tasks.slugs import slugify
+from tasks.sniff import Sniffed, sniff, suffix
+
+Analyse = Callable[[Document], tuple[bytes, tuple[str, ...]]]
+"""A compiler's notes on a document as bytes, and the subject keys it may speak of; a top-level function, to be picklable."""
+
+_IN_PLACE = {"pdf": frozenset({".pdf"}), "markdown": frozenset({".md", ".markdown"})}
+_NO_TITLE = re.compile(
+    r"untitled\b.*|(?:microsoft (?:word|powerpoint|excel)|powerpoint|word|layout|slide|document|presentation|dokument|folie)\s*[-–]?\s*\d*(?:\s+-\s+.*)?"
+    r"|.*\.(?:docx?|pptx?|xlsx?|odt|tex|dvi|pdf|indd|qxd|ps|rtf|pages|html?|md|txt|p65|fm)|title|no title|none|null|home|index|\(anonymous\)|unknown|titel|print|\W*",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadJob:
+    """One source to read."""
+
+    source_id: str
+    path: str                    # absolute path of the bytes
+    name: str                    # vault path or address, for its type and for messages
+    content_type: str = ""
+    url: str = ""
+    target: str = ""             # vault path that anchors belong to; '' means a readable copy
+    evidence_folder: str = "evidence"
+    evidence: str = ""           # vault path of the readable copy that exists already
+    previous: str = ""           # absolute path of the former document as JSON
+    fetched: str = ""            # time of reading, for the readable copy
+    title: str = ""              # given beside the address by the person who listed it
+    clip: bool = False           # a Web Clipper note
+
+
+@dataclass(frozen=True, slots=True)
+class ReadResult:
+    """What reading one source gave: a document with all that hangs on it, or an outcome with its reason."""
+
+    source_id: str
+    outcome: Outcome
+    reason: str = ""
+    next_step: str = ""
+    document: Document | None = None
+    chunks: tuple[Chunk, ...] = ()
+    evidence_text: str = ""      # Markdown of the readable copy; '' when the source is cited in place
+    analysis: bytes = b""
+    topics: tuple[str, ...] = ()
+
+
+def read(job: ReadJob, settings: Settings, analyse: Analyse | None = None) -> ReadResult:
+    """Reads one source in this process, without limits of time and memory. Never raises for what is in the source."""
+    try:
+        data = Path(job.path).read_bytes()
+    except FileNotFoundError:
+        return ReadResult(job.source_id, Outcome.GONE, "the file is no longer there")
+    except OSError as error:
+        return ReadResult(job.source_id, Outcome.UNREADABLE, f"the file cannot be opened ({error.strerror})", "Check its permissions.")
+    try:
+        document = document_of(data, job)
+        pieces = chunks.chunk(document, settings.chunks.size, settings.chunks.overlap)
+        copy = evidence.render(document, job.fetched) if document.target != job.target else ""
+        analysis, topics = analyse(document) if analyse else (b"", ())
+    except SourceError as error:
+        return ReadResult(job.source_id, Outcome(error.outcome), error.cause, error.next_step)
+    except MemoryError:
+        return too_large(job, settings)
+    except RecursionError:
+        return ReadResult(job.source_id, Outcome.UNREADABLE, "it is nested too deeply to be read", "Save it in another form and drop that here.")
+    except Exception as error:  # a stranger's file can trip a parser in any way; it must cost only itself
+        return ReadResult(
+            job.source_id, Outcome.UNREADABLE, f"it could not be read ({type(error).__name__}: {' '.join(str(error).split())[:120]})",
+            "Open and save it again, or drop it in another form.",
+        )
+    return ReadResult(job.source_id, Outcome.OK, document=document, chunks=pieces, evidence_text=copy, analysis=analysis, topics=topics)
+
+
+def too_large(job: ReadJob, settings: Settings) -> ReadResult:
+    """The result of a source that needs more memory than a reading process may have."""
+    return ReadResult(
+        job.source_id, Outcome.REFUSED, f"reading it needs more than {settings.extract.memory_megabytes} MB of memory",
+        "Split the file, or raise extract.memory_megabytes.",
+    )
+
+
+def document_of(data: bytes, job: ReadJob) -> Document:
+    """The document in `data`: cleaned, judged and anchored. Raises SourceError with the outcome."""
+    sniffed = sniff(data, job.name, job.content_type)
+    extracted = _extract(sniffed, job)
+    parts, removed, smuggled = _clean(extracted.parts)
+    if not parts:
+        raise SourceError(job.name, Outcome.NO_CONTENT, "no text was found in it", "")
+    prose = "\n".join(part.text for part in parts if part.kind is not BlockKind.CODE)
+    judged = quality.judge(prose)
+    document = Document(
+        source_id=job.source_id,
+        title=_title(extracted, parts, job),
+        parts=parts,
+        media=extracted.media,
+        url=job.url,
+        author=sanitise.clean(extracted.author)[0],
+        published=extracted.published,
+        language=extracted.language,
+        quality=judged.score,
+        quality_reasons=judged.reasons,
+        notes=extracted.notes,
+        hidden_removed=extracted.hidden_removed + removed,
+        injection_suspected=bool(sanitise.orders(prose) or sanitise.orders(extracted.hidden_text) or smuggled),
+        location="" if job.url and job.name == job.url else job.name,
+    )
+    if job.target and PurePosixPath(job.target).suffix.lower() in _IN_PLACE.get(document.media, ()):
+        return replace(document, target=job.target)
+    target = job.evidence or f"{job.evidence_folder}/{slugify(document.title)[:80].strip('-')}-{job.source_id[:6]}.md"
+    return evidence.anchor(replace(document, target=target), _previous(job))
+
+
+def _extract(sniffed: Sniffed, job: ReadJob) -> Extracted:
+    """The extractor for a kind, run; each is imported when it is first needed."""
+    named = suffix(job.name)
+    match sniffed.kind:
+        case "html":
+            from tasks import extract_html
+
+            try:
+                return extract_html.extract(sniffed.text, job.name, job.url)
+            except SourceError as error:
+                if named in (".pdf", ".docx", ".pptx", ".xlsx"):
+                    raise SourceError(job.name, Outcome.UNREADABLE, f"it is named {named} but holds a web page without an article", "Download the file again.") from error
+                raise
+        case "markdown":
+            from tasks import extract_markdown
+
+            return extract_markdown.extract(sniffed.text, job.clip)
+        case "pdf":
+            from tasks import extract_pdf
+
+            return extract_pdf.extract(sniffed.data, job.name)
+        case "docx" | "pptx" | "xlsx":
+            from tasks import extract_office
+
+            return extract_office.extract(sniffed.kind, sniffed.data, job.name)
+        case "vtt" | "srt" | "transcript":
+            from tasks import extract_transcript
+
+            found = extract_transcript.extract_json(sniffed.text) if sniffed.kind == "transcript" else extract_transcript.extract_captions(sniffed.text)
+            if not found.parts:
+                raise SourceError(job.name, Outcome.NO_TRANSCRIPT, "the transcript holds no words")
+            return found
+        case "csv":
+            from tasks import extract_text
+
+            return extract_text.extract_csv(sniffed.text)
+        case _:
+            from tasks import extract_text
+
+            return extract_text.extract(sniffed.text)
+
+
+def _clean(parts: tuple[Part, ...]) -> tuple[tuple[Part, ...], int, str]:
+    """Parts without invisible characters, how many pieces were taken out, and what they spelt."""
+    kept: list[Part] = []
+    removed, smuggled = 0, ""
+    for part in parts:
+        text, count = sanitise.clean(part.text)
+        if count:
+            removed += count
+            smuggled = smuggled or sanitise.smuggled(part.text)
+        if text.strip():
+            kept.append(part if text is part.text or text == part.text else replace(part, text=text))
+    return tuple(kept), removed, smuggled
+
+
+def _previous(job: ReadJob) -> Document | None:
+    """The former document, when it is there and can be read; else all numbers start anew."""
+    if not job.previous:
+        return None
+    try:
+        return evidence.decode_document(Path(job.previous).read_bytes())
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _title(extracted: Extracted, parts: tuple[Part, ...], job: ReadJob) -> str:
+    """The source's own title if it is one, else the one given beside its address, its first heading, or its file name."""
+    stem = _stem(job.name)
+    in_place = extracted.media == "markdown" and not job.clip
+    for candidate in (extracted.title, job.title, "" if in_place else first_heading(parts)):
+        title = " ".join(sanitise.clean(candidate)[0].split())
+        if title and not _NO_TITLE.fullmatch(title) and any(character.isalnum() for character in title):
+            return title if len(title) <= 200 else title[:200].rsplit(" ", 1)[0] + "…"
+    return stem
+
+
+def _stem(name: str) -> str:
+    """The file name without suffix, or the last speaking piece of an address; underscores and hyphens become blanks."""
+    if "://" in name:
+        split = urlsplit(name)
+        pieces = [piece for piece in unquote(split.path).split("/") if re.search(r"[^\W\d_]{2}", piece)]
+        name = pieces[-1] if pieces else split.netloc
+        name = re.sub(r"\.(?:html?|php|aspx?|pdf)$", "", name)
+    else:
+        name = PurePosixPath(name).name
+        name = re.sub(r"\.[A-Za-z0-9]{1,5}$", "", name) or name
+    words = " ".join(name.replace("_", " ").split()) if " " in name else " ".join(re.split(r"[_\-\s]+", name))
+    return words.strip() or name

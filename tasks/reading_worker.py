@@ -1,0 +1,67 @@
+"""The inside of a reading process: takes jobs from a pipe, returns results, and keeps to its memory limit.
+
+It ends itself when its parent is gone or when it grows past the limit; the parent kills it when it is late.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+import threading
+import time
+from typing import cast
+
+from config.settings import Settings
+from tasks.read_source import Analyse, ReadJob, read
+from tasks.reading_pool import MEMORY_EXIT, receive, send
+from tasks.records import Outcome
+
+_MEBI = 1024 * 1024
+_CHECK_SECONDS = 0.2
+
+
+def main() -> None:
+    """Serves jobs until the pipe closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)     # Ctrl-C is the parent's to handle
+    jobs = os.fdopen(os.dup(0), "rb")
+    results = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)                                    # what a library prints must not enter the pipe
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    settings, analyse = cast("tuple[Settings, Analyse | None]", receive(jobs))
+    _limit(settings.extract.memory_megabytes)
+    send(results, "ready")
+    while True:
+        try:
+            job = receive(jobs)
+        except EOFError:
+            break
+        result = read(cast(ReadJob, job), settings, analyse)
+        send(results, result)
+        if result.outcome is Outcome.REFUSED:
+            os._exit(0)                              # memory that was scarce once is in pieces: a new process goes on
+    os._exit(0)
+
+
+def _limit(megabytes: int) -> None:
+    """Bounds the address space where the system does that, and watches size and parent everywhere."""
+    sys.setrecursionlimit(3000)
+    limit = megabytes * _MEBI
+    try:
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        resource.setrlimit(resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    except (ValueError, OSError):
+        pass                                         # the watch below is left
+    threading.Thread(target=_watch, args=(limit, os.getppid()), daemon=True).start()
+
+
+def _watch(limit: int, parent: int) -> None:
+    unit = 1 if sys.platform == "darwin" else 1024
+    while os.getppid() == parent:
+        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit > limit:
+            os._exit(MEMORY_EXIT)
+        time.sleep(_CHECK_SECONDS)
+    os._exit(0)

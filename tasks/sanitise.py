@@ -1,0 +1,131 @@
+"""Taking out of a text what a reader would not see, and noticing orders to a machine.
+
+A source is data. Hidden text is removed and counted, so that nobody cites what nobody could read. Text that addresses a
+machine stays, for it may be quoted, but its page waits for a person. Precision matters more than recall here: what a source
+says can reach no tool, so an alarm is a courtesy, and a false one costs a person's time every night.
+"""
+
+from __future__ import annotations
+
+import re
+
+# --- invisible characters --------------------------------------------------------------------------------------------
+
+_JOINING = r"\u0600-\u08ff\u0900-\u0dff\u0e80-\u0eff\u1000-\u109f\u1780-\u18af\ufb50-\ufdff\ufe70-\ufefc"
+_EMOJI = r"\u200d\ufe0f\u2190-\u2bff\u3030\u303d\U0001f000-\U0001faff\U000e0020-\U000e007f"
+_HIDDEN = re.compile(
+    r"(?P<flag>\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{1,8}\U000e007f)"   # flags of regions are visible
+    rf"|(?P<join>(?<=[{_JOINING}])[\u200c\u200d]+|(?<=[{_EMOJI}])\u200d(?=[{_EMOJI}]))"  # shape what stands beside them
+    r"|(?P<variant>(?<=[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])[\U000e0100-\U000e01ef](?![\U000e0100-\U000e01ef]))"
+    r"|(?P<quiet>[\u00ad\u200e\u200f\u061c]+)"                                           # typographic help, not counted
+    r"|[\u200b-\u200d\u2060-\u2064\u206a-\u206f\ufeff\u180e\u115f\u1160\u3164\uffa0\ufff9-\ufffb\u202a-\u202e\u2066-\u2069"
+    r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\U000e0000-\U000e007f\U000e0100-\U000e01ef]+|[\ufe00-\ufe0f]{2,}"
+)
+_VISIBLE_ASCII = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_TAG_CHARACTERS = re.compile(r"[\U000e0020-\U000e007e]{4,}")
+
+
+class _Counter:
+    """Counts the pieces that a substitution takes out."""
+
+    __slots__ = ("removed",)
+
+    def __init__(self) -> None:
+        self.removed = 0
+
+    def __call__(self, match: re.Match[str]) -> str:
+        if match.lastgroup in ("flag", "join", "variant"):
+            return match.group()
+        self.removed += match.lastgroup != "quiet"
+        return ""
+
+
+def clean(text: str) -> tuple[str, int]:
+    """The text without invisible characters, and how many pieces were taken out (soft hyphens and marks not counted)."""
+    if text.isascii() and not _VISIBLE_ASCII.search(text):
+        return text, 0
+    counter = _Counter()
+    return _HIDDEN.sub(counter, text), counter.removed
+
+
+def smuggled(text: str) -> str:
+    """What invisible tag characters in a text spell out, as plain letters."""
+    if text.isascii():
+        return ""
+    return " ".join("".join(chr(ord(c) - 0xE0000) for c in run) for run in _TAG_CHARACTERS.findall(text))
+
+
+# --- orders to a machine ---------------------------------------------------------------------------------------------
+
+_WHAT_EN = r"(?:instructions?|prompts?|rules|directions|directives|guidelines|commands|messages|safety (?:rules|guidelines))"
+_WHOSE_EN = r"(?:previous|prior|above|earlier|preceding|foregoing|existing|original|initial|your|system|safety)"
+_ORDERS = (
+    rf"\b(?:ignore|disregard|forget|override|bypass)\s+(?:(?:all|any|every|everything|each|the|of|these|those|and)\s+){{0,4}}(?:{_WHOSE_EN}\s+){{1,3}}{_WHAT_EN}",
+    r"\b(?:ignore|disregard|forget)\s+(?:all|everything)\s+(?:(?:that|which)\s+)?(?:(?:you\s+(?:were|have\s+been)\s+told)|(?:written\s+)?(?:above|before\s+this))",
+    r"\bignorier(?:e|en|t)\s+(?:sie\s+)?(?:bitte\s+)?(?:alle|die|deine|ihre|sämtliche)?\s*(?:bisherigen|vorherigen|vorigen|vorangegangenen|obigen|früheren)\s+(?:anweisungen|instruktionen|befehle|vorgaben|regeln)",
+    r"\bignore[zr]?\s+(?:toutes\s+)?(?:les|tes|vos)\s+(?:instructions|consignes|directives|règles)\s+(?:précédentes|antérieures|ci-dessus)",
+    r"\b(?:ignora|ignore|ignorar|olvida|olvide)\s+(?:todas\s+)?(?:las\s+|tus\s+|sus\s+)?(?:instrucciones|órdenes|indicaciones|reglas)\s+(?:anteriores|previas)",
+    r"\b(?:ignora|ignorate|dimentica)\s+(?:tutte\s+)?(?:le\s+)?(?:istruzioni|regole)\s+(?:precedenti|sopra)",
+    r"\b(?:ignore|ignora|esqueça)\s+(?:todas\s+)?(?:as\s+)?(?:instruções|ordens|regras)\s+(?:anteriores|prévias)",
+    r"\bnegeer\s+(?:alle\s+)?(?:de\s+)?(?:vorige|eerdere|voorgaande)\s+(?:instructies|opdrachten|regels)",
+    r"\b(?:игнорируй(?:те)?|проигнорируй(?:те)?|забудь(?:те)?)\s+(?:все\s+)?(?:предыдущие|прежние|прошлые)\s+(?:инструкции|указания|команды|правила)",
+    r"(?:忽略|无视|無視|忽視|忘记|忘記)(?:掉)?(?:所有|全部|一切|你)?(?:的)?(?:之前|以前|先前|以上|上面|前面|此前)(?:的)?(?:所有|全部)?(?:的)?(?:指令|指示|命令|提示|规则|規則)",
+    r"(?:これまで|以前|上記|前)の(?:すべての|全ての)?(?:指示|命令|プロンプト)を(?:すべて|全て)?(?:無視|忘れ)",
+    r"(?:이전|위|앞)(?:의)?\s*(?:모든\s*)?(?:지시|명령|지침|프롬프트)(?:사항)?(?:을|를)?\s*(?:모두\s*)?(?:무시|잊)",
+    r"تجاهل\s+(?:جميع\s+|كل\s+)?(?:التعليمات|الأوامر)\s+السابقة",
+    r"\b(?:reveal|print|repeat|output|leak|show)\s+(?:me\s+)?(?:your|the)\s+(?:full\s+|entire\s+|hidden\s+|secret\s+)?(?:system\s+prompt|initial\s+instructions|hidden\s+instructions)",
+    r"\byou\s+are\s+now\s+(?:in\s+)?(?:dan\b|developer\s+mode|jailbroken|unrestricted|an?\s+unrestricted|root\b|admin(?:istrator)?\s+mode)",
+    r"\b(?:do\s+not|don't|never)\s+(?:tell|inform|alert|notify|mention\s+(?:this|it)\s+to)\s+(?:the\s+)?(?:user|human|operator|owner)\b",
+    r"\bif\s+you(?:'re|\s+are)\s+an?\s+(?:ai|a\.i\.|artificial\s+intelligence|llm|large\s+language\s+model|language\s+model|chatbot|ai\s+(?:assistant|agent|model))\b[^.\n]{0,80}?\b(?:you\s+(?:must|should|will|need)|please|then|say|write|include|recommend|output|reply|respond|add|delete|ignore)\b",
+    r"\b(?:attention|note|message|instructions?|notice|important)\s*(?:to|for)?\s*(?::\s*)?(?:all\s+|any\s+)?(?:ai\s+(?:assistants?|agents?|models?|systems?|crawlers?)|llms?|large\s+language\s+models?|language\s+models?|chatbots?)\s*(?::|-|–|—|,\s*(?:you|please|ignore|always|do))",
+    r"\b(?:ai|llm)\s+(?:assistants?|agents?|models?|systems?)\s+(?:that\s+(?:are\s+)?)?(?:reading|processing|summari[sz]ing|indexing)\s+this\b[^.\n]{0,80}\b(?:must|should|shall|are\s+required)\b",
+    r"\bwhen\s+(?:you\s+)?(?:summari[sz]ing|processing|indexing|reading|compiling)\s+this\s+(?:page|document|article|text|source|file)\s*,?\s*(?:you\s+(?:must|should)|always|please|do\s+not|only|say|state|include|write|recommend)\b",
+    r"\b(?:mark|set|flag|treat)\s+(?:this|every|all|each|the)\s+(?:of\s+)?(?:the\s+|these\s+)?(?:pages?|sources?|candidates?|documents?|notes?)\s+(?:as\s+)?(?:approved|trusted|verified|reviewed|promoted)\b",
+    r"\b(?:delete|remove|erase|overwrite)\s+(?:the\s+)?(?:files?\s+)?[\w./-]*\b(?:log|index|purpose|routing)\.md\b",
+    r"\bend\s+of\s+(?:the\s+)?(?:source|document|context|user\s+input)\b\W{0,12}(?:begin|start|new|system)\b[^.\n]{0,30}\b(?:instructions?|prompt|message)",
+    r"\b(?:new|updated|real|actual)\s+(?:system\s+)?instructions?\s*:\s*(?:you|ignore|do\s+not|always|from\s+now|delete|reply|respond|output|mark|write|say)\b",
+)
+_DELIMITERS = (
+    r"</?\s*(?:source|sources|document|untrusted|user_input|context|instructions?|system|system_prompt|assistant|tool_result|function_results?)\s*>\s*\W{0,6}(?:\[?(?:system|user|assistant|developer|human)\]?\s*[:>\]]|you\b|ignore\b|new\b|now\b|mark\b|delete\b|follow\b)",
+    r"<\|(?:im_start|im_end|endoftext|system|user|assistant|eot_id|start_header_id|end_header_id|begin_of_text)\|>",
+    r"\[/?INST\]|<</?SYS>>|<start_of_turn>|<end_of_turn>",
+    r"(?:^|\n|>|[.!?]\s)\s*(?:#{1,4}\s*|\[|\*\*)?(?:SYSTEM|ASSISTANT|DEVELOPER)(?:\s+(?:PROMPT|MESSAGE|OVERRIDE|NOTE|INSTRUCTIONS?))?(?:\]|\*\*)?\s*:\s*(?:you\b|ignore\b|mark\b|delete\b|approve\b|execute\b|run\b|reveal\b|do not\b|never\b|always\b|from now\b|output\b|reply\b|respond\b|treat\b|set\b|override\b|disregard\b|forget\b|publish\b|promote\b|send\b)",
+)
+_ORDER = re.compile("|".join(_ORDERS), re.IGNORECASE)
+_DELIMITER = re.compile("|".join(_DELIMITERS[:1] + _DELIMITERS[2:3]) + "|" + _DELIMITERS[1] + "|(?-i:" + _DELIMITERS[3].split("(?:you")[0].replace("(?:^", "(?:^") + ")(?:you" + _DELIMITERS[3].split("(?:you", 1)[1], re.IGNORECASE)
+_CLUE = re.compile(
+    r"ignor|disregard|forget|overrid|bypass|olvid|esqueça|dimentica|negeer|игнорир|забудь|忽略|无视|無視|忽視|忘|무시|잊|تجاهل|reveal|system|"
+    r"you are now|\bllms?\b|language model|\bai\b|chatbot|summari|approved|trusted|verified|promoted|reviewed|\.md\b|instruction|<\||\[/?inst|"
+    r"<</?sys|_of_turn|tell|inform|notify|alert|assistant|developer|processing this|indexing this|reading this|compiling this|print|repeat|leak",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"“[^”\n]{1,600}”|‘[^’\n]{1,600}’|«[^»\n]{1,600}»|„[^“”\n]{1,600}[“”]|「[^」\n]{1,600}」|『[^』\n]{1,600}』|\"[^\"\n]{1,600}\"|`[^`\n]{1,600}`|(?<!\w)'[^'\n]{1,600}'(?!\w)")
+_ABOUT = re.compile(
+    r"prompt.?injection|jailbreak|attacker|malicious|adversari|so-called|such as|for example|e\.g\.|phrases? like|researchers?|provenance", re.IGNORECASE
+)
+
+
+def orders(text: str) -> str:
+    """The first words of a text that order a machine about, or ''.
+
+    Words in quotation marks, and sentences that speak about such attacks, are reports of an order and not one.
+    """
+    if not _CLUE.search(text):
+        return ""
+    spans: list[tuple[int, int]] | None = None
+    for pattern in (_ORDER, _DELIMITER):
+        for match in pattern.finditer(text):
+            if spans is None:
+                spans = [quoted.span() for quoted in _QUOTED.finditer(text)]
+            if any(start < match.end() and match.start() < end for start, end in spans):
+                continue
+            if _ABOUT.search(_sentence(text, match.start(), match.end())):
+                continue
+            return " ".join(match.group().split())
+    return ""
+
+
+def _sentence(text: str, start: int, end: int) -> str:
+    begin = max(text.rfind(mark, 0, start) for mark in (". ", "! ", "? ", "\n", "。")) + 1
+    ends = [position for mark in (". ", "! ", "? ", "\n", "。") if (position := text.find(mark, end)) >= 0]
+    return text[begin:min(ends, default=len(text))]
