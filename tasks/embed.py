@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from config.errors import ModelUnavailableError
 from config.settings import Embedding
+from tasks.plain import plain
 from tasks.tokens import cjk_share, has_cjk
 
 if TYPE_CHECKING:
@@ -80,26 +81,6 @@ def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
 
 # --- what is embedded ------------------------------------------------------------------------------------------------
 
-_FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*$", re.DOTALL | re.MULTILINE)
-_DEFINITION = re.compile(r"^\[\^[^\]\s]+\]:.*$", re.MULTILINE)
-_REFERENCE = re.compile(r"\[\^[^\]\s]+\]")
-_WIKILINK = re.compile(r"!?\[\[(?:[^\]|\n]*\\?\|)?([^\]\n]*)\]\]")
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
-_COMMENT = re.compile(r"<!--.*?-->|%%.*?%%", re.DOTALL)
-_MARK = re.compile(r"^[ \t]*(?:#{1,6}|[-*+>]|\d+[.)]|```.*|\|[-:| ]+\|?)(?:[ \t]+|$)|[*_`~=|]{1,3}(?=\S)|(?<=\S)[*`~=|]{1,3}", re.MULTILINE)
-_ANCHOR = re.compile(r"[ \t]\^[\w-]+[ \t]*$", re.MULTILINE)
-_SPACE = re.compile(r"\s+")
-
-
-def plain(markdown: str) -> str:
-    """The words of a page without properties, marks, comments, footnotes and addresses, in one line."""
-    text = _FRONT.sub("", markdown, count=1)
-    for pattern in (_COMMENT, _DEFINITION, _REFERENCE, _ANCHOR):
-        text = pattern.sub("", text)
-    text = _LINK.sub(r"\1", _WIKILINK.sub(r"\1", text))
-    return _SPACE.sub(" ", _MARK.sub("", text)).strip()
-
-
 def page_text(title: str, tags: Sequence[str], markdown: str, max_tokens: int = 512) -> str:
     """What stands for a page: its title, tags and first words, cut to somewhat more than a model of `max_tokens` sees."""
     body = plain(markdown[: max_tokens * _LONGEST_WORD * 2])
@@ -119,9 +100,14 @@ def is_multilingual(model: str) -> bool:
     return _MULTILINGUAL.search(model) is not None
 
 
+def cjk_page(text: str) -> bool:
+    """Whether a page is so much Chinese, Japanese or Korean (30 % of its letters) that an English model sees noise."""
+    return cjk_share(text) >= _CJK_LIMIT
+
+
 def should_embed(text: str, model: str) -> bool:
     """Whether a page's vector would mean something: not with an English model and 30 % CJK letters or more."""
-    return is_multilingual(model) or cjk_share(text) < _CJK_LIMIT
+    return is_multilingual(model) or not cjk_page(text)
 
 
 def should_embed_question(question: str, model: str) -> bool:

@@ -48,6 +48,7 @@ _WORD = re.compile(
     rf"|(?P<word>{_LETTERS}(?:{_JOINT}{_LETTERS})*)"
 )
 _PART = re.compile(_LETTERS)
+_NAME_WORD = re.compile(rf"(?:[^\W_]|[{_INDIC}{_UNSPACED}])+[+#]*")
 _DIGIT = re.compile(r"\d")
 _CJK_LETTER = re.compile(f"[{CJK}]")
 _FOLDED_MARK = re.compile(  # accents; points of Hebrew; vowel signs and stretching of Arabic
@@ -106,6 +107,11 @@ def _add_word(word: str, found: list[str]) -> None:
             found.append(part)
         elif part not in STOP_WORDS:
             found.append(_stem(part))
+
+
+def name_words(text: str) -> list[str]:
+    """The folded words of a text, signs left out, nothing stemmed: the form in which names are compared."""
+    return _NAME_WORD.findall(fold(text))
 
 
 def has_cjk(text: str) -> bool:

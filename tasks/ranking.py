@@ -1,0 +1,43 @@
+"""From scores to rankings: the best few of many, with a fixed order among equals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.bm25 import Match
+from tasks.fusion import Ranking
+
+
+def top(scores: NDArray[np.floating], depth: int, numbers: NDArray[np.int32] | None = None) -> Ranking:
+    """The `depth` highest scores, highest first, equal ones by number. `numbers` names the documents (default: 0, 1, …)."""
+    if depth <= 0 or not len(scores):
+        return Ranking()
+    if len(scores) > depth:
+        limit = np.partition(scores, len(scores) - depth)[len(scores) - depth]
+        near = np.flatnonzero(scores >= limit)  # all that tie for the last place, so that ties fall the same way every time
+    else:
+        near = np.arange(len(scores))
+    chosen = near[np.argsort(-scores[near], kind="stable")][:depth]
+    docs = chosen if numbers is None else numbers[chosen]
+    return Ranking(tuple(docs.tolist()), tuple(scores[chosen].tolist()))
+
+
+def coverage(matches: Sequence[Match], doc: int) -> float:
+    """Share of the question's idf mass that a page holds, 0 to 1; unknown words count, at the largest idf there is."""
+    total = sum(match.weight for match in matches)
+    return sum(match.weight for match in matches if holds(match, doc)) / total if total else 0.0
+
+
+def holds(match: Match, doc: int) -> bool:
+    """Whether a page holds a term."""
+    place = int(np.searchsorted(match.docs, doc))
+    return place < len(match.docs) and int(match.docs[place]) == doc
+
+
+def interleave(rankings: Sequence[Sequence[object]]) -> list[tuple[int, int]]:
+    """(ranking, place) in the order first of all, second of all, …: scores of different wikis cannot be compared."""
+    longest = max((len(ranking) for ranking in rankings), default=0)
+    return [(number, place) for place in range(longest) for number in range(len(rankings)) if place < len(rankings[number])]

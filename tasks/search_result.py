@@ -1,0 +1,97 @@
+"""What a search gives back, in the fields that terminal, REST and MCP share."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Degraded:
+    """A part of search that is not at its best, why, and what to do."""
+
+    what: str          # embeddings | index | snapshot
+    reason: str
+    next_step: str
+
+
+@dataclass(frozen=True, slots=True)
+class HitCitation:
+    """The words of a source behind an excerpt."""
+
+    source: str        # source id
+    location: str      # vault path of the source or its readable copy
+    place: str         # anchor in it
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class TermEvidence:
+    """One term of the question: its weight in this wiki, and what it gave this hit (0: not in it)."""
+
+    term: str
+    idf: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a hit stands where it stands. Ranks count from 1; 0 means that the list does not hold it."""
+
+    configuration: str
+    keyword_rank: int
+    keyword_score: float
+    vector_rank: int
+    vector_similarity: float
+    keyword_weight: float
+    vector_weight: float
+    coverage: float            # share of the question's idf mass in the best keyword page
+    pinned: bool
+    terms: tuple[TermEvidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A page, or a piece of evidence (`type` is then 'chunk' and `id` the source's), and the passage that answers best."""
+
+    wiki: str
+    id: str
+    slug: str
+    title: str
+    path: str
+    rank: int
+    score: float
+    status: str
+    confidence: str
+    type: str
+    tags: tuple[str, ...]
+    branch: str
+    updated: str
+    heading_path: tuple[str, ...]
+    excerpt: str
+    start: int                 # characters from the start of the page's text: excerpt == text[start:end]
+    end: int
+    page_hash: str
+    citations: tuple[HitCitation, ...]
+    explain: Explanation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The answer to one question."""
+
+    question: str
+    snapshot: str              # of several wikis: joined with a comma
+    gap: bool                  # the wiki's words do not cover the question
+    degraded: tuple[Degraded, ...]
+    hits: tuple[Hit, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As a JSON object with `schema_version`; a hit has `explain` only when it was asked for."""
+        told = asdict(self)
+        for hit in told["hits"]:
+            if hit["explain"] is None:
+                del hit["explain"]
+        return {"schema_version": SCHEMA_VERSION, **told}
