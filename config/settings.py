@@ -69,7 +69,7 @@ class Fetch(Section):
         (), description="Hosts or networks (CIDR) on private addresses that may be fetched."
     )
     proxy: str = Field(
-        "", description="Address of a web proxy; `environment` takes HTTP_PROXY and its like; empty means none."
+        "", description="Address of a web proxy; `environment` takes HTTP_PROXY and its like; empty: none."
     )
     feed_items: int = Field(20, ge=1, description="Newest entries taken from one feed in one night.")
 

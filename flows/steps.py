@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
 S = TypeVar("S")
@@ -66,3 +67,8 @@ class DirectRunner:
 
     def progress(self, name: str, done: int, total: int) -> None:
         self._listener(name, done, total)
+
+
+def utc_now() -> str:
+    """The time as records write it: ISO 8601 in UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,107 @@
+"""Takes a person's edits in while `nightwiki up` runs: looks at the vault every few seconds and syncs once it is quiet.
+
+A sync runs in a process of its own, so that the embedding model does not stay in memory between two edits.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from config.wiki import Wiki, open_wiki
+from flows.steps import DirectRunner, utc_now
+
+LOOK_SECONDS = 10.0
+PATIENCE_SECONDS = 40.0
+"""After this long a vault that never stands still is synced all the same."""
+
+log = logging.getLogger(__name__)
+
+Signature = dict[str, tuple[int, int]]
+
+
+def signature(root: Path) -> Signature:
+    """Size and time of each Markdown file of the vault by path; hidden folders are left out."""
+    found: Signature = {}
+    folders = [str(root)]
+    while folders:
+        try:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    if entry.name.startswith("."):
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    elif entry.name.endswith(".md"):
+                        stat = entry.stat()
+                        found[entry.path] = (stat.st_size, stat.st_mtime_ns)
+        except OSError:  # a folder that went away between two looks
+            continue
+    return found
+
+
+class Watcher:
+    """Calls `sync` when the vault has changed and then stood still from one look to the next."""
+
+    def __init__(self, root: Path, sync: Callable[[], bool], pause: float = LOOK_SECONDS) -> None:
+        self._root = root
+        self._sync = sync
+        self._pause = pause
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="watch-vault", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop looking; a sync under way is waited for."""
+        self._stop.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        synced = last = signature(self._root)
+        changed_at = 0.0
+        while not self._stop.wait(self._pause):
+            now = signature(self._root)
+            if now == synced:
+                changed_at = 0.0
+            else:
+                changed_at = changed_at or time.monotonic()
+                if now == last or time.monotonic() - changed_at > PATIENCE_SECONDS:
+                    if self._sync():
+                        synced, changed_at = now, 0.0
+                    now = signature(self._root)
+            last = now
+
+
+def sync_in_process(root: Path, variables: dict[str, str]) -> bool:
+    """Sync in a process of its own; False when it is to be tried again (a run holds the lock)."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "flows.watch", str(root)],
+        env=variables,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        log.warning("sync: %s", done.stderr.strip().rpartition("\n")[2])
+    return done.returncode == 0
+
+
+def sync_once(wiki: Wiki) -> None:
+    """Take in what changed in the vault, in this process."""
+    from flows.night import sync  # loads what the watching process itself never needs
+
+    sync(wiki, DirectRunner(), utc_now())
+
+
+if __name__ == "__main__":
+    sync_once(open_wiki(Path(sys.argv[1])))
