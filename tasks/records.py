@@ -358,3 +358,4 @@ class CommitResult:
     refused: tuple[Refusal, ...]
     snapshot: str                       # id of the current snapshot
     published: bool                     # False: nothing changed, the former snapshot stays
+    messages: tuple[str, ...] = ()      # what a person should know: a ledger rebuilt, an index not built

@@ -1,0 +1,101 @@
+"""Who may write: two operating-system locks that die with their process, so no night is blocked by a dead one.
+
+`run.lock` lets one pipeline run at a time; `write.lock` is held for the seconds of reading in and committing. The holder's
+pid and start stand beside the lock, for the message that the second caller gets.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from config.errors import BusyError
+
+_LOCKS: dict[str, FileLock] = {}
+_GUARD = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds a lock, as far as is known."""
+
+    pid: int
+    since: str
+
+
+def run_lock(state_dir: Path, timeout: float = 0.0) -> contextlib.AbstractContextManager[None]:
+    """Hold the wiki's run lock, one pipeline run at a time; BusyError after `timeout` seconds."""
+    return _hold(state_dir / "run.lock", "another run is going on", timeout)
+
+
+def write_lock(state_dir: Path, timeout: float = 10.0) -> contextlib.AbstractContextManager[None]:
+    """Hold the wiki's write lock; may be taken again by the same thread. BusyError after `timeout` seconds."""
+    return _hold(state_dir / "write.lock", "the wiki is being written", timeout)
+
+
+def holder(state_dir: Path, name: str) -> Holder | None:
+    """Who holds the lock `name` ('run' or 'write') now, or None when it is free. Creates nothing."""
+    path = state_dir / f"{name}.lock"
+    if not path.exists():
+        return None
+    probe = FileLock(str(path), thread_local=False)
+    try:
+        probe.acquire(timeout=0)
+    except (Timeout, OSError):
+        return _read_holder(path) or Holder(0, "")
+    probe.release()
+    return None
+
+
+@contextlib.contextmanager
+def _hold(path: Path, cause: str, timeout: float) -> Iterator[None]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = _shared_lock(path)
+    try:
+        lock.acquire(timeout=timeout, poll_interval=0.05)
+    except Timeout:
+        known = _read_holder(path)
+        who = f"busy since {known.since} (pid {known.pid})" if known else "busy"
+        raise BusyError(str(path.parent), f"{cause}, {who}", "Try again when it has ended.") from None
+    try:
+        if lock.lock_counter == 1:
+            _write_holder(path)
+        yield
+    finally:
+        lock.release()
+
+
+def _shared_lock(path: Path) -> FileLock:
+    """One lock object a path and process: a thread may take it again, another thread waits."""
+    key = f"{os.getpid()}:{path.resolve()}"
+    with _GUARD:
+        if key not in _LOCKS:
+            _LOCKS[key] = FileLock(str(path))
+        return _LOCKS[key]
+
+
+def _holder_path(path: Path) -> Path:
+    return path.with_suffix(".holder")
+
+
+def _write_holder(path: Path) -> None:
+    since = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    # Only a courtesy to the second caller: a full disk must not keep the lock from working.
+    with contextlib.suppress(OSError):
+        _holder_path(path).write_text(json.dumps({"pid": os.getpid(), "since": since}), encoding="utf-8")
+
+
+def _read_holder(path: Path) -> Holder | None:
+    try:
+        told = json.loads(_holder_path(path).read_text(encoding="utf-8"))
+        return Holder(int(told["pid"]), str(told["since"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

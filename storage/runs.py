@@ -1,0 +1,129 @@
+"""The diary of runs and the audit of files: append-only JSON lines that can be read at any time.
+
+A run that failed or was killed must still show, so nothing here waits for a commit. Readers skip a torn last line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from storage.durable import append_line, fsync_folder
+from storage.locks import holder
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """One run as the diary tells it."""
+
+    run: str
+    kind: str                  # ingest, nightly, sync, review, undo, ...
+    state: str                 # running | ok | partial | failed | crashed
+    started: str
+    finished: str = ""
+    changed: int = 0           # files that landed
+    digest: str = ""           # blob of the digest as JSON, or its text
+    message: str = ""          # one line when it failed
+    undone_by: str = ""        # the run that took this one back
+    counts: str = ""           # JSON object: sources by outcome, pages created, updated, staged
+    pid: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """One file that a run wrote or removed."""
+
+    run: str
+    path: str
+    before: str                # hash of the bytes that were there; empty: the file is new
+    after: str                 # hash of the bytes now there; empty: it was removed
+    at: str
+    commit: str
+
+
+class Runs:
+    """`runs.jsonl` and `audit.jsonl` of one wiki."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self._state_dir = state_dir
+        self._diary = state_dir / "runs" / "runs.jsonl"
+        self._audit = state_dir / "runs" / "audit.jsonl"
+
+    def start(self, run: str, kind: str, now: str, pid: int = 0) -> None:
+        """Note that a run begins."""
+        self._append(self._diary, {"event": "start", "run": run, "kind": kind, "at": now, "pid": pid})
+
+    def finish(self, run: str, state: str, now: str, changed: int = 0, digest: str = "", message: str = "",
+               counts: str = "") -> None:
+        """Note how a run ended: state is ok, partial or failed."""
+        self._append(self._diary, {"event": "finish", "run": run, "state": state, "at": now, "changed": changed,
+                                   "digest": digest, "message": message, "counts": counts})
+
+    def undone(self, run: str, by: str, now: str) -> None:
+        """Note that a later run took this one back."""
+        self._append(self._diary, {"event": "undone", "run": run, "by": by, "at": now})
+
+    def all(self) -> tuple[RunRecord, ...]:
+        """Every run, oldest first. One that never ended is 'running' while the run lock is held, else 'crashed'."""
+        told: dict[str, dict[str, object]] = {}
+        for event in _lines(self._diary):
+            run = str(event.get("run", ""))
+            entry = told.setdefault(run, {"run": run, "kind": "", "state": "", "started": ""})
+            if event.get("event") == "start":
+                entry.update(kind=event.get("kind", ""), started=entry["started"] or event.get("at", ""), state="", finished="",
+                             pid=event.get("pid", 0))
+            elif event.get("event") == "finish":
+                entry.update({key: event.get(key, entry.get(key, "")) for key in ("state", "digest", "message", "counts")},
+                             finished=event.get("at", ""), changed=event.get("changed", 0))
+            elif event.get("event") == "undone":
+                entry["undone_by"] = event.get("by", "")
+        # A lock lets one run go on at a time, so only the last unfinished one can be alive.
+        open_runs = [run for run, entry in told.items() if not entry["state"]]
+        alive = open_runs[-1] if open_runs and holder(self._state_dir, "run") else ""
+        for run in open_runs:
+            told[run]["state"] = "running" if run == alive else "crashed"
+        return tuple(RunRecord(**entry) for entry in told.values())  # type: ignore[arg-type]
+
+    def audit(self, run: str = "", path: str = "") -> tuple[AuditRow, ...]:
+        """The files that landed, oldest first, of one run or one path if given."""
+        names = AuditRow.__slots__
+        rows = (AuditRow(*(str(line.get(name, "")) for name in names)) for line in _lines(self._audit))
+        return tuple(row for row in rows if run in ("", row.run) and path in ("", row.path))
+
+    def add_audit(self, rows: Sequence[AuditRow]) -> None:
+        """Append rows, each once: a replayed commit does not repeat what it already told."""
+        if not rows:
+            return
+        told = {(row.commit, row.path, row.after) for row in self.audit() if row.commit == rows[0].commit}
+        fresh = [row for row in rows if (row.commit, row.path, row.after) not in told]
+        if fresh:
+            self._append_text(self._audit, "\n".join(_dump(asdict(row)) for row in fresh))
+
+    def _append(self, path: Path, event: dict[str, object]) -> None:
+        self._append_text(path, _dump(event))
+
+    def _append_text(self, path: Path, text: str) -> None:
+        fresh = not path.exists()
+        append_line(path, text)
+        if fresh:
+            fsync_folder(path.parent)
+
+
+def _dump(value: dict[str, object]) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _lines(path: Path) -> Iterator[dict[str, object]]:
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return
+    for line in content.split(b"\n"):
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue  # torn by a crash
+        if isinstance(event, dict):
+            yield event

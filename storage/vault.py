@@ -1,0 +1,420 @@
+"""The vault on disk, and the one gate through which files in it are written.
+
+Compare and swap: a file is replaced only if it still has the bytes that the writer saw. The new bytes go to a hidden temp file
+in the same folder and are made durable before they take the name, so a crash at any moment leaves the old or the new file
+whole. Nothing is written through a link that leaves the vault, and no name is made that another file system would take for
+one that exists (other case, other Unicode form).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from config.errors import StateError
+from storage.durable import fsync_folder, is_temp_name, sha256, temp_name, write_all
+
+_THREADS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Stat:
+    """Size and modification time of a file."""
+
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScanProblem:
+    """A file or folder that a scan had to leave out. Below an unreadable folder nothing is known to be gone."""
+
+    path: str
+    reason: str
+    folder: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The files of a folder, with what could not be looked at."""
+
+    files: Mapping[str, Stat]
+    problems: tuple[ScanProblem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """One file to bring from the bytes `expected` (None: absent) to `content` (None: removed)."""
+
+    path: str
+    expected: str | None
+    content: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Swapped:
+    """What became of a swap: `refused` is empty when it landed. `stat` is the file's afterwards."""
+
+    path: str
+    refused: str = ""
+    stat: Stat | None = None
+
+
+@dataclass(slots=True)
+class _Prepared:
+    """A swap on its way."""
+
+    swap: Swap
+    target: Path
+    temp: Path | None = None
+    result: Swapped | None = None
+    seen: os.stat_result | None = field(default=None)
+
+
+class Vault:
+    """The folder that a person opens in Obsidian. `protected` folders are the person's alone: never written."""
+
+    def __init__(self, root: Path, protected: Sequence[str] = ()) -> None:
+        self.root = Path(root)
+        self._protected = tuple(PurePosixPath(one).parts for one in protected)
+
+    # --- reading
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a vault file; FileNotFoundError when there is none."""
+        return (self.root / path).read_bytes()
+
+    def hash(self, path: str) -> str | None:
+        """The hash of a vault file, None when there is none."""
+        try:
+            return sha256(self.read(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def stat(self, folder: str = ".", suffixes: Sequence[str] = (".md",)) -> Mapping[str, Stat]:
+        """Files below a folder by path, with size and time. Hidden ones are left out; see `scan` for problems."""
+        return self.scan(folder, suffixes).files
+
+    def scan(self, folder: str = ".", suffixes: Sequence[str] = (".md",)) -> Scan:
+        """As `stat`, with the names and folders that had to be left out. No suffixes: every file."""
+        if not self.root.is_dir():
+            raise StateError(str(self.root), "the vault's folder is missing", "Is its disk mounted?")
+        files: dict[str, Stat] = {}
+        problems: list[ScanProblem] = []
+        endings = tuple(suffix.lower() for suffix in suffixes)
+        start = self.root / folder
+        prefix = "" if folder in ("", ".") else PurePosixPath(folder).as_posix() + "/"
+        pending: list[tuple[str, str, frozenset[tuple[int, int]]]] = [(str(start), prefix, frozenset())]
+        while pending:
+            where, prefix, above = pending.pop()
+            try:
+                here = os.stat(where)
+                key = (here.st_dev, here.st_ino)
+                if key in above:
+                    continue  # a link back to a folder we came through
+                with os.scandir(where) as entries:
+                    listed = sorted(entries, key=lambda entry: entry.name)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                problems.append(ScanProblem(prefix.rstrip("/") or ".", error.strerror or "cannot be read", folder=True))
+                continue
+            for entry in listed:
+                if entry.name.startswith("."):
+                    continue
+                path = prefix + entry.name
+                if not _storable(path):
+                    problems.append(ScanProblem(path.encode("utf-8", "replace").decode(), "its name is not valid UTF-8"))
+                    continue
+                try:
+                    if entry.is_dir():
+                        pending.append((entry.path, path + "/", above | {key}))
+                    elif entry.name.lower().endswith(endings) if endings else True:
+                        found = entry.stat()
+                        if stat.S_ISREG(found.st_mode):
+                            files[path] = Stat(found.st_size, found.st_mtime_ns)
+                except FileNotFoundError:
+                    continue  # a broken link, or gone since the folder was listed
+                except OSError as error:
+                    problems.append(ScanProblem(path, error.strerror or "cannot be read"))
+        return Scan(dict(sorted(files.items())), tuple(problems))
+
+    # --- writing
+
+    def swap(self, path: str, expected: str | None, content: bytes | None) -> Swapped:
+        """Write or remove one file, as `swap_all`."""
+        return self.swap_all([Swap(path, expected, content)])[0]
+
+    def swap_all(self, swaps: Sequence[Swap], crash: Callable[[str], None] = lambda step: None) -> tuple[Swapped, ...]:
+        """Write or remove files, each by compare and swap, durable when this returns; results in the order given.
+
+        A file that already has its new bytes counts as landed. Raises OSError (disk full, read-only) with the temp
+        files cleaned up; swaps before it may have landed then.
+        """
+        names = _Names()
+        work = [self._prepare(swap, names) for swap in swaps]
+        pending = [one for one in work if one.result is None]
+        folders = {one.target.parent for one in pending}
+        try:
+            for one in pending:
+                _refusable(_make_folder)(one)
+            crash("folders")
+            with ThreadPoolExecutor(_THREADS) as pool:
+                list(pool.map(_refusable(_write_temp), pending))
+            crash("temps")
+            take_name = _refusable(_take_name)
+            for one in pending:
+                take_name(one)
+                crash(f"swapped:{one.swap.path}")
+        finally:
+            for one in pending:
+                if one.temp is not None:
+                    with contextlib.suppress(OSError):
+                        one.temp.unlink()
+        for folder in sorted(folder for folder in folders if folder.is_dir()):
+            fsync_folder(folder)
+        crash("durable")
+        return tuple(one.result or Swapped(one.swap.path) for one in work)
+
+    def clean_temp(self, folders: Iterable[str]) -> tuple[str, ...]:
+        """Remove the temp files that a killed write left in these folders; their paths."""
+        removed = []
+        for path in self.temp_files(folders):
+            (self.root / path).unlink(missing_ok=True)
+            removed.append(path)
+        return tuple(removed)
+
+    def temp_files(self, folders: Iterable[str]) -> tuple[str, ...]:
+        """Temp files of ours that lie in these folders."""
+        found = []
+        for folder in sorted(set(folders)):
+            try:
+                with os.scandir(self.root / folder) as entries:
+                    found += [
+                        PurePosixPath(folder, entry.name).as_posix() for entry in entries
+                        if is_temp_name(entry.name) and entry.is_file(follow_symlinks=False)
+                    ]
+            except OSError:
+                continue
+        return tuple(sorted(found))
+
+    def _prepare(self, swap: Swap, names: _Names) -> _Prepared:
+        target = self.root / swap.path
+        refused = self._forbidden(swap.path)
+        if not refused:
+            target, refused = self._inside(target)
+        prepared = _Prepared(swap, target)
+        if refused:
+            prepared.result = Swapped(swap.path, refused)
+            return prepared
+        try:
+            current, seen = _look(target)
+        except OSError as error:
+            prepared.result = Swapped(swap.path, f"it cannot be read ({error.strerror})")
+            return prepared
+        if current == (None if swap.content is None else sha256(swap.content)):
+            prepared.result = Swapped(swap.path, stat=_stat(seen))
+        elif current != swap.expected:
+            prepared.result = Swapped(swap.path, _differs(current, swap.expected))
+        elif swap.expected is None:
+            twin = names.twin(self.root, swap.path)
+            if twin:
+                prepared.result = Swapped(swap.path, f"'{twin}' has the same name but for case or Unicode form")
+        prepared.seen = seen
+        return prepared
+
+    def _forbidden(self, path: str) -> str:
+        parts = path.split("/")
+        if not path or path.startswith("/") or "\\" in path or "\0" in path or {"", ".", ".."} & set(parts):
+            return "this is not a path inside the vault"
+        if not _storable(path):
+            return "its name is not valid UTF-8"
+        if any(part.startswith(".") for part in parts):
+            return "hidden files and folders are never written"
+        if any(tuple(parts[:len(one)]) == one for one in self._protected):
+            return "this folder is yours alone and never written"
+        return ""
+
+    def _inside(self, target: Path) -> tuple[Path, str]:
+        """Where the bytes really go, links followed, and why they may not go there."""
+        root = self.root.resolve()
+        try:
+            real = target.resolve() if target.is_symlink() else target.parent.resolve() / target.name
+        except (OSError, RuntimeError):
+            return target, "its links lead in a circle"
+        if not real.is_relative_to(root):
+            return target, "a link on its way leaves the vault"
+        if real.is_dir():
+            return target, "a folder has this name"
+        if any(parent.exists() and not parent.is_dir() for parent in real.parents if parent.is_relative_to(root)):
+            return target, "a file has the name of its folder"
+        return real, ""
+
+
+@dataclass(slots=True)
+class _Names:
+    """Which names folders hold, by their folded form; listed once a batch."""
+
+    folders: dict[Path, dict[str, str]] = field(default_factory=dict)
+
+    def twin(self, root: Path, path: str) -> str:
+        """The existing path that a case-insensitive file system would take for `path`; empty if none."""
+        folder, done = root, ""
+        for part in path.split("/"):
+            known = self._listing(folder)
+            other = known.setdefault(_fold(part), part)
+            if other != part:
+                return done + other
+            folder, done = folder / part, f"{done}{part}/"
+        return ""
+
+    def _listing(self, folder: Path) -> dict[str, str]:
+        if folder not in self.folders:
+            try:
+                names = os.listdir(folder)
+            except OSError:
+                names = []
+            self.folders[folder] = {_fold(name): name for name in names}
+        return self.folders[folder]
+
+
+def _fold(name: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def _storable(path: str) -> bool:
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _differs(current: str | None, expected: str | None) -> str:
+    if current is None:
+        return "the file is gone"
+    return "a file of this name was made meanwhile" if expected is None else "the file was changed meanwhile"
+
+
+def _look(target: Path) -> tuple[str | None, os.stat_result | None]:
+    """Hash and stat of a file that belong together."""
+    try:
+        descriptor = os.open(target, os.O_RDONLY)
+    except (FileNotFoundError, NotADirectoryError):
+        return None, None
+    with open(descriptor, "rb") as file:
+        seen = os.fstat(descriptor)
+        return sha256(file.read()), seen
+
+
+def _lstat(target: Path) -> os.stat_result | None:
+    try:
+        return os.lstat(target)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _same(before: os.stat_result | None, now: os.stat_result | None) -> bool:
+    if before is None or now is None:
+        return before is now
+    return (before.st_ino, before.st_size, before.st_mtime_ns, before.st_ctime_ns) == (
+        now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns)
+
+
+def _stat(seen: os.stat_result | None) -> Stat | None:
+    return Stat(seen.st_size, seen.st_mtime_ns) if seen else None
+
+
+def _make_folder(one: _Prepared) -> None:
+    if one.swap.content is not None:
+        _make_folders(one.target.parent)
+
+
+def _make_folders(folder: Path) -> None:
+    if folder.is_dir():
+        return
+    _make_folders(folder.parent)
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir()
+    fsync_folder(folder.parent)
+
+
+def _write_temp(one: _Prepared) -> None:
+    """The new bytes, durable, in a hidden file beside the target, with the target's mode and owner."""
+    content = one.swap.content
+    if content is None:
+        return
+    temp = one.target.parent / temp_name()
+    descriptor = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    one.temp = temp
+    try:
+        write_all(descriptor, content)
+        if one.seen is not None:
+            with contextlib.suppress(PermissionError):
+                mine = os.fstat(descriptor)
+                if (mine.st_uid, mine.st_gid) != (one.seen.st_uid, one.seen.st_gid):
+                    os.fchown(descriptor, one.seen.st_uid, one.seen.st_gid)
+            os.fchmod(descriptor, stat.S_IMODE(one.seen.st_mode))
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _take_name(one: _Prepared) -> None:
+    """The swap itself. The file is looked at once more, right before, by its stat."""
+    target, swap = one.target, one.swap
+    current, seen = _look(target) if not _same(one.seen, _lstat(target)) else (swap.expected, one.seen)
+    if current != swap.expected:
+        one.result = Swapped(swap.path, _differs(current, swap.expected))
+    elif swap.content is None:
+        target.unlink()
+        one.result = Swapped(swap.path)
+    elif one.temp is not None:
+        if swap.expected is None:
+            if not _link(one.temp, target):
+                one.result = Swapped(swap.path, _differs("", None))
+                return
+        else:
+            one.temp.replace(target)
+        one.temp = None
+        one.result = Swapped(swap.path, stat=_stat(_lstat(target)))
+
+
+def _refusable(step: Callable[[_Prepared], None]) -> Callable[[_Prepared], None]:
+    """A step whose failure concerns one file alone (rights, a name too long): it is refused and the others go on."""
+
+    def guarded(one: _Prepared) -> None:
+        if one.result is not None:
+            return
+        try:
+            step(one)
+        except OSError as error:
+            if error.errno not in (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ):
+                raise
+            one.result = Swapped(one.swap.path, f"it cannot be written ({error.strerror})")
+
+    return guarded
+
+
+def _link(temp: Path, target: Path) -> bool:
+    """Give the temp file's bytes a new name unless it is taken; where hard links are unknown, by a rename."""
+    try:
+        os.link(temp, target)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV):
+            raise
+        if target.exists():
+            return False
+        temp.replace(target)
+        return True
+    temp.unlink()
+    return True
