@@ -15,6 +15,7 @@ from itertools import pairwise
 from tasks import overlap, sentences, subjects
 from tasks.analysis import Analysis, Sentence, Table
 from tasks.confidence import Evidence, judge
+from tasks.escape import escape_inline, escape_paragraph
 from tasks.records import BlockKind, Citation, PageProposal, ProposedBlock
 
 _WORDS = {
@@ -31,6 +32,8 @@ _WORDS = {
     "ko": ("주요 사실", "개요", "세부 내용", "출처 간 차이"),
     "ar": ("حقائق أساسية", "نظرة عامة", "تفاصيل", "المصادر تختلف"),
 }
+_RESERVED = frozenset({"title", "lead", "facts", "differ"})  # keys of blocks that every page may have
+_MARKED = frozenset({"html", "pdf"})  # media whose text carries reference marks
 _MOST_FACTS = 6
 _MOST_WORDS_IN_FACT = 30
 _PARAGRAPH = 4  # sentences
@@ -128,7 +131,9 @@ def _wanted(use: Use, section: int) -> bool:
 def _section(use: Use, number: int, keys: frozenset[str]) -> str:
     """Key of the page's section for a section of a source; '' where it has none, or the page's own name."""
     section = use.notes.sections[number]
-    return "" if not use.main or section.subject in keys else section.key
+    if not use.main or section.subject in keys or section.key in ("overview", "details"):
+        return ""
+    return f"{section.key}-section" if section.key in _RESERVED else section.key
 
 
 def _quotes(ordered: Sequence[Use], keys: frozenset[str], limit: int) -> list[Quote]:
@@ -199,7 +204,7 @@ class _Page:
         tables: Sequence[tuple[Use, Table, str]],
         keys: frozenset[str],
     ) -> list[ProposedBlock]:
-        self._blocks.append(ProposedBlock("title", BlockKind.HEADING, f"# {sentences.escape(title)}", level=1))
+        self._blocks.append(ProposedBlock("title", BlockKind.HEADING, f"# {escape_inline(title)}", level=1))
         lead = _lead(ordered, joined.kept)
         if lead:
             self._paragraph(f"lead:{lead[0].use.source_id}:0", lead)
@@ -250,7 +255,7 @@ class _Page:
                 self._table(f"{section or 'overview'}:{use.source_id}:t{number}", use, table)
 
     def _heading(self, key: str, text: str) -> None:
-        self._blocks.append(ProposedBlock(f"h:{key}", BlockKind.HEADING, f"## {sentences.escape(text)}", level=2))
+        self._blocks.append(ProposedBlock(f"h:{key}", BlockKind.HEADING, f"## {escape_inline(text)}", level=2))
 
     def _paragraph(self, key: str, quotes: Sequence[Quote]) -> None:
         cited = [_cited(quote) for quote in quotes]
@@ -281,7 +286,7 @@ class _Page:
 
 
 def _cell(text: str) -> str:
-    return sentences.escape(text)
+    return escape_inline(text).replace("|", "\\|")
 
 
 def _cited(quote: Quote) -> tuple[str, Citation]:
@@ -294,7 +299,8 @@ def _cited(quote: Quote) -> tuple[str, Citation]:
         text,
         label(use.source_id, quote.sentence.anchor, text),
     )
-    return f"{sentences.escape(text)}[^{citation.label}]", citation
+    shown = sentences.unmarked(text) if use.notes.media in _MARKED else text
+    return f"{escape_paragraph(shown)}[^{citation.label}]", citation
 
 
 def _lead(ordered: Sequence[Use], kept: Sequence[Quote]) -> list[Quote]:

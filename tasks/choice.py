@@ -18,7 +18,7 @@ _FURNITURE = re.compile(
     (?:this\ (?:site|website|page)\ uses|we\ use)\ cookies|accept\ (?:all\ )?cookies|privacy\ policy|terms\ (?:of|and)|
     last\ (?:updated|modified|edited)\b|(?:published|posted|updated)(?:\ on|\ at|:)|\d+\ (?:min(?:ute)?s?\ read|comments?|shares?|views)\b|
     leave\ a\ (?:comment|reply)|comments?\ (?:are\ closed|\(\d+\))|please\ (?:enable|subscribe|share|sign)|enable\ javascript|loading\b|
-    download\ (?:the\ app|pdf)|get\ the\ app|listen\ to\ this|watch:|video:|play\ video|newsletter|tags?:|categor(?:y|ies):|filed\ under|
+    download\ (?:the\ app|pdf)|get\ the\ app|listen\ to\ this|watch:|video:|play\ video|newsletter|send\ us\b|get\ .{3,60}\ (?:delivered|in\ your\ inbox)|\[(?:button|related|caption|embed|read)|tags?:|categor(?:y|ies):|filed\ under|
     print\ this|email\ this|support\ us|donate\b|e-?mail\ (?:us|me|the\ author)|contact\ us|join\ (?:us|our|the\ (?:conversation|discussion))|
     (?:hi|hey|hello)\ (?:everyone|everybody|guys|all|there)\b|welcome\ (?:back\ )?to\ (?:my|our|the)\ (?:channel|podcast|show|newsletter)|
     don't\ forget\ to\ (?:like|subscribe)|(?:like\ and|hit)\ subscribe|thanks\ for\ (?:watching|reading|listening)|let\ me\ know\ in\ the\ comments|
@@ -28,7 +28,9 @@ _FURNITURE = re.compile(
 )
 _ANYWHERE = re.compile(
     r"\b(?:all rights reserved|getty images|click here|sign up for|subscribe to (?:our|the|my)|privacy policy|terms of (?:use|service)|"
-    r"unsubscribe|follow us on|download our app|cookie policy|like and subscribe|hit that subscribe|to your inbox)\b|点击(?:这里|此处)|扫描二维码",
+    r"unsubscribe|this (?:article|story|post|piece) (?:was |is )?(?:originally |first |sponsored)|opinions (?:are|expressed)|"
+    r"(?:visit|find|like|follow) .{1,40} on (?:facebook|twitter|instagram)|disclosure:|disclaimer:|affiliate links?|"
+    r"follow us on|download our app|cookie policy|like and subscribe|hit that subscribe|to your inbox)\b|点击(?:这里|此处)|扫描二维码",
     re.I,
 )
 _END_MATTER = re.compile(
@@ -40,6 +42,7 @@ _END_MATTER = re.compile(
     литература|примечания|ссылки|см\.\ также|参考文献|参考资料|參考資料|外部链接|外部鏈接|参见|相关条目|脚注|関連項目|外部リンク|出典|المراجع|مراجع|وصلات\ خارجية)\s*:?$""",
     re.I | re.X,
 )
+_LIST = 8  # items of a list that is quoted whole
 _FIGURE = re.compile(r"\d")
 
 
@@ -60,7 +63,9 @@ def is_furniture(text: str) -> bool:
     """Whether a sentence belongs to the page around the text (share buttons, credits, navigation)."""
     if _FURNITURE.match(text) and len(text) < 200:
         return True
-    return len(text) < 240 and _ANYWHERE.search(text) is not None
+    if text.count("://") > 1 or (len(text) < 240 and _ANYWHERE.search(text) is not None):
+        return True
+    return text.startswith(("[", "【")) and text.endswith(("]", "】"))
 
 
 def is_end_matter(heading: str) -> bool:
@@ -101,7 +106,7 @@ def scores(drafts: Sequence[Draft], title: str) -> list[float]:
 
 def budget(available: int, limit: int) -> int:
     """How many sentences to quote: all of a short source, under half of a long one, never more than the limit."""
-    return min(limit, available if available <= 14 else 14 + round(0.45 * (available - 14)))
+    return min(limit, available if available <= 12 else 12 + round(0.33 * (available - 12)))
 
 
 def choose(drafts: Sequence[Draft], score: Sequence[float], firm: Sequence[int], wanted: int) -> frozenset[int]:
@@ -137,6 +142,10 @@ def _take(drafts: Sequence[Draft], at: int, taken: set[int], wanted: int) -> int
     """Adds a sentence with those it leans on, if there is room; returns how many came in."""
     if at in taken:
         return 0
+    if drafts[at].item:
+        return _add(_list(drafts, at), taken, wanted)
+    if drafts[at].text.endswith((":", "：")) and at not in taken:
+        return 0  # it announces something, and comes only with that
     chain = [at]
     while drafts[chain[-1]].leans:
         before = chain[-1] - 1
@@ -148,7 +157,22 @@ def _take(drafts: Sequence[Draft], at: int, taken: set[int], wanted: int) -> int
     return _add(chain, taken, wanted)
 
 
+def _list(drafts: Sequence[Draft], at: int) -> list[int]:
+    """A short list whole, with the line that announces it; of a long list the one item."""
+    first = last = at
+    while first > 0 and drafts[first - 1].item and drafts[first - 1].paragraph == drafts[at].paragraph:
+        first -= 1
+    while last + 1 < len(drafts) and drafts[last + 1].item and drafts[last + 1].paragraph == drafts[at].paragraph:
+        last += 1
+    found = list(range(first, last + 1)) if last - first < _LIST else [at]
+    before = drafts[first - 1] if first > 0 else None
+    if before is not None and before.text.endswith((":", "：")) and before.section == drafts[at].section:
+        found.append(first - 1)
+    return found
+
+
 def _add(chain: list[int], taken: set[int], wanted: int) -> int:
+    chain = [at for at in chain if at not in taken]
     if len(taken) + len(chain) > wanted:
         return 0
     taken.update(chain)

@@ -21,7 +21,6 @@ from tasks.grouping import plan
 from tasks.records import BlockKind, Document, PageProposal, Part
 
 _ITEM = re.compile(r"^\s*(?:[-*+•‣◦▪–]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?", re.M)
-_QUOTE = re.compile(r"^\s*>\s?(?:\[![\w-]+\][+-]?\s*)?", re.M)
 _NUMBER = re.compile(r"^(?:\d+(?:\.\d+)*\.?|[IVX]+\.|[A-Z]\.)\s+(?=\S)")
 _CELL = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
@@ -143,11 +142,18 @@ class _Outline:
         self._spoken = document.media == "transcript"
         self._most_tables = 12 if document.media in {"xlsx", "csv"} else 4
         self._seen: set[str] = set()
+        self._known = sentences.abbreviations(
+            [title, *(part.text for part in document.parts if part.kind == BlockKind.PARAGRAPH)]
+        ) | frozenset(word.rstrip(".").lower() for word in title.split()[:-1] if word.endswith("."))
         self._skip = 0  # level of the heading of end matter that is being left out
         levels = [part.level for part in document.parts if part.kind == BlockKind.HEADING]
         self._deepest = 3 if len(levels) <= _MOST_SECTIONS else min(levels) + 1
         for number, part in enumerate(document.parts):
             self._add(part, number)
+        prose = [draft for draft in self.drafts if not draft.item]
+        ended = sum(_ENDED.search(draft.text) is not None for draft in prose)
+        if self._strict and ended >= 0.6 * len(prose):  # what is left without an end is captions and links
+            self.drafts = [draft for draft in self.drafts if draft.item or _ENDED.search(draft.text)]
 
     def _add(self, part: Part, number: int) -> None:
         if part.kind == BlockKind.HEADING:
@@ -156,11 +162,13 @@ class _Outline:
         if self._skip:
             return
         if part.kind in (BlockKind.PARAGRAPH, BlockKind.QUOTE):
-            text = sentences.plain(_QUOTE.sub("", part.text) if part.kind == BlockKind.QUOTE else part.text)
+            text = sentences.plain(part.text)
             if number < 12 and _SCHOLARLY.match(text):
                 self.scholarly = True
-            for piece in sentences.split(text):
-                self._sentence(piece, part, number, item=False)
+            inside = False  # a quotation that an earlier sentence of the paragraph opened
+            for piece in sentences.split(text, self._known):
+                self._sentence(piece, part, number, item=False, inside=inside)
+                inside = (inside or "“" in piece) and piece.rfind("“") >= piece.rfind("”")
         elif part.kind == BlockKind.LIST:
             for item in _ITEM.split(part.text):
                 text = sentences.plain(item)
@@ -173,7 +181,7 @@ class _Outline:
                 self.tables.append(table)
 
     def _head(self, part: Part) -> None:
-        heading = sentences.plain(part.text.lstrip("# "))
+        heading = sentences.plain(part.text)
         level = part.level or 2
         if self._skip and level > self._skip:
             return
@@ -196,7 +204,7 @@ class _Outline:
             return
         self.sections.append(Section(key, bare, level, subjects.heading_subject(bare)))
 
-    def _sentence(self, text: str, part: Part, number: int, item: bool) -> None:
+    def _sentence(self, text: str, part: Part, number: int, item: bool, inside: bool = False) -> None:
         size = sentences.length(text) if len(text) < 400 else 50
         if size < (2 if item else 3) or choice.is_furniture(text):
             return
@@ -214,19 +222,23 @@ class _Outline:
                 len(self.sections) - 1,
                 number,
                 item,
-                not item and sentences.leans_back(text),
+                not item and (inside or sentences.leans_back(text)),
                 tuple(sentences.words(text)),
             )
         )
 
 
 def _title(document: Document) -> str:
-    title = subjects.clean_title(document.title, document.url, document.media)
+    given = " ".join(document.title.split())
+    if document.media == "html":  # the part of 'Headline - section - site' that the page also shows as its heading
+        heads = (sentences.plain(part.text) for part in document.parts if part.kind == BlockKind.HEADING)
+        given = next((head for head in heads if len(head) > 8 and given.startswith(f"{head} ")), given)
+    title = subjects.clean_title(given, document.url, document.media)
     if title:
         return title[:200]
     for part in document.parts:
         if part.kind == BlockKind.HEADING:
-            title = subjects.clean_title(part.text.lstrip("# "), document.url, document.media)
+            title = subjects.clean_title(part.text, document.url, document.media)
             if title:
                 return title[:200]
     place = unquote(urlsplit(document.url).path) if document.url else document.target
@@ -298,9 +310,7 @@ def _table(part: Part, section: int, most_rows: int = 25, most_columns: int = 8)
     for line in part.text.splitlines():
         if not line.strip() or _RULE.match(line):
             continue
-        cells = [
-            sentences.plain(cell.replace("\\|", "¦")).replace("¦", "|") for cell in _CELL.split(line.strip().strip("|"))
-        ]
+        cells = [sentences.plain(cell.replace("\\|", "|")) for cell in _CELL.split(line.strip().strip("|"))]
         rows.append(tuple(cells[:most_columns]))
     rows = [row for row in rows if any(row)]
     if len(rows) < 2 or max(len(row) for row in rows) < 2:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tasks import sentences
+from tasks.escape import escape_inline
 from tasks.vocabulary import STOP_WORDS
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -115,7 +116,7 @@ def _forms(name: str, stem: str) -> list[_Name]:
         return []
     cased = low != name or low != name.upper()
     exact = cased and (len(parts) == 1 or len(name) <= 4 or all(part.casefold() in STOP_WORDS for part in parts))
-    forms = dict.fromkeys((name, sentences.escape(name)))
+    forms = dict.fromkeys((name, escape_inline(name)))
     found = []
     for form in forms:
         first = _TOKEN.search(form)

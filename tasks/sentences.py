@@ -7,6 +7,7 @@ not cutting: after abbreviations, initials and numbers, and before lower-case wo
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from tasks.vocabulary import ABBREVIATIONS, STOP_WORDS
 
@@ -16,24 +17,15 @@ _STOP = re.compile(rf"[.!?…]+[{_CLOSERS}]*(?=\s)|[。！？｡]+[{_CLOSERS}]*|
 _CJK_RANGES = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f"
 CJK = re.compile(f"[{_CJK_RANGES}]")
 _WORD = re.compile(rf"[{_CJK_RANGES}]+|[^\W_]+(?:['’.\-][^\W_]+)*")
+_INNER_STOP = re.compile(r"(?<![\w.])([^\W\d_]{1,5})\.\s(?=[a-zа-яà-ÿ])")
+_SAID = re.compile(
+    r"(?:[^\W\d_][\w’'-]*\s){1,4}?(?:said|says|tweeted|wrote|writes|asked|asks|added|adds|told|replied|"
+    r"answered|explained|shouted|cried|recalled|continued|concluded|noted)\b"
+)
 _LONGEST = 600  # characters; a longer "sentence" is text without punctuation
 _WINDOW = 220  # characters of a piece of such text
 
-_IMAGE = re.compile(r"!\[\[[^\]]*\]\]|!\[[^\]]*\]\([^)]*\)")
-_WIKILINK = re.compile(r"\[\[([^\]|]*)(?:\\?\|([^\]]*))?\]\]")
-_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\((?:[^()\s]|\([^()]*\))*(?:\s+\"[^\"]*\")?\)")
-_FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]|\[(?:\d{1,3}(?:[,–-]\s?\d{1,3})*|citation needed|note \d+|edit)\](?!\()")
-_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>|<!--.*?-->", re.S)
-_AUTOLINK = re.compile(r"<(https?://[^>\s]+)>")
-_EMPHASIS = re.compile(r"(\*\*\*|\*\*|\*|___|__|~~|==)(?=\S)(.+?)(?<=\S)\1")
-_UNDERSCORE = re.compile(r"(?<![\w_])_(?=\S)(.+?)(?<=\S)_(?![\w_])")
-_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_BLOCK_ID = re.compile(r"\s\^[A-Za-z0-9-]+$")
-_MARKED = re.compile(r"[*_`\[\]<>\\~=^]")
-
-_UNSAFE = re.compile(r"[\\*_`\[\]<>#$~|]|==|%%")
-_LINE_START = re.compile(r"^(?:([-+>])(?=\s|$)|(\d{1,9})([.)])(?=\s))")
-
+_MARK = re.compile(r"\s?\[(?:\d{1,3}(?:[,–-]\s?\d{1,3})*|[a-z]|note \d+|citation needed|edit)\](?!\()")
 
 _ANAPHORA = re.compile(
     r"""[\"“‘'(«]*(?:(?:he|she|it|they|him|his|her|hers|its|their|theirs|them|this|that|these|those|such|there|here|we|
@@ -51,53 +43,31 @@ _ANAPHORA = re.compile(
 )
 
 
-def plain(markdown: str) -> str:
-    """The words of inline Markdown on one line: links become their labels, markup and footnote marks go."""
-    text = markdown
-    if _MARKED.search(text):
-        text = _IMAGE.sub("", text)
-        text = _WIKILINK.sub(lambda m: m.group(2) or m.group(1), text)
-        text = _FOOTNOTE.sub("", text)
-        text = _LINK.sub(r"\1", text)
-        text = _AUTOLINK.sub(r"\1", text)
-        text = _TAG.sub("", text)
-        for _ in range(2):
-            text = _EMPHASIS.sub(r"\2", text)
-        text = _UNDERSCORE.sub(r"\1", text)
-        text = _ESCAPE.sub(r"\1", text)
-        text = _BLOCK_ID.sub("", text)
-        text = text.replace("`", "")
+def plain(text: str) -> str:
+    """The words on one line."""
     return " ".join(text.split())
 
 
-def escape(text: str) -> str:
-    """Plain text as Markdown that Obsidian shows letter by letter: no tag, link, formula, comment or HTML comes of it."""
-    if _UNSAFE.search(text):
-        text = _UNSAFE.sub(_escaped, text)
-    return _LINE_START.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", text)
+def unmarked(text: str) -> str:
+    """The text without the reference marks of an encyclopedia or paper, as in 'in 1945.[3]'."""
+    return _MARK.sub("", text).strip() or text if "[" in text else text
 
 
-def _escaped(match: re.Match[str]) -> str:
-    found = match.group()
-    if found == "_":  # between letters an underscore is only a letter
-        before, after = (
-            match.string[match.start() - 1 : match.start()],
-            match.string[match.end() : match.end() + 1],
-        )
-        if before.isalnum() and after.isalnum():
-            return found
-    if found == "#" and not (match.string[match.end() : match.end() + 1].isalnum()):
-        return found if match.start() else "\\#"
-    return "".join(f"\\{letter}" for letter in found)
+def abbreviations(texts: Iterable[str]) -> frozenset[str]:
+    """Short words that a document writes with a full stop inside a sentence, lower-cased ('ID.' in 'all ID. models')."""
+    return frozenset(word.lower() for text in texts for word in _INNER_STOP.findall(text))
 
 
-def split(text: str) -> list[str]:
-    """The sentences of plain text in order; joined by blanks they are the text again, white space apart."""
+def split(text: str, known: frozenset[str] = frozenset()) -> list[str]:
+    """The sentences of plain text in order; joined by blanks they are the text again, white space apart.
+
+    `known` are further abbreviations, lower-case and without the full stop.
+    """
     found: list[str] = []
     start = 0
     for match in _STOP.finditer(text):
         end = match.end()
-        if match.group()[0] in ".!?…" and not _ends(text, start, match):
+        if match.group()[0] in ".!?…" and not _ends(text, start, match, known):
             continue
         piece = text[start:end].strip()
         if piece:
@@ -111,7 +81,7 @@ def split(text: str) -> list[str]:
     return found
 
 
-def _ends(text: str, start: int, match: re.Match[str]) -> bool:
+def _ends(text: str, start: int, match: re.Match[str], known: frozenset[str]) -> bool:
     """Whether a Western full stop, question or exclamation mark closes the sentence that began at `start`."""
     following = text[match.end() : match.end() + 40].lstrip()
     if not following:
@@ -120,13 +90,15 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
     if first.islower():
         return False
     mark = match.group()
-    if mark != "." and not mark.startswith("."):
-        return True
+    if mark[0] != ".":
+        return not (len(mark) > 1 and _SAID.match(following))
     if mark.startswith(".."):
         return True
     before = text[max(start, match.start() - 24) : match.start()]
     word = re.split(r"[\s(\[\"“‘—–/]", before)[-1]
     low = word.lower()
+    if low in known and len(mark) == 1 and match.end() < len(text.rstrip()):
+        return False
     if low in ABBREVIATIONS and len(mark) == 1:
         if low in {
             "etc",

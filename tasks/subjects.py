@@ -32,6 +32,9 @@ _NO_TITLE = re.compile(
     r"^(?:untitled|document\d*|title|index|home|new note|slide \d+|presentation\d*|sheet\d*|book\d*|scan[ _]?\d*|page \d+)$",
     re.I,
 )
+_RUBRIC = re.compile(
+    r"^(?:opinion|analysis|editorial|review|perspective|exclusive|watch|video|live|feature)\s*[|]\s+", re.I
+)
 _ARTICLE = re.compile(r"^(?:the|a|an|der|die|das|le|la|les|el|los|las|il|lo|gli|het)\s+(?=\S)|^l['’]", re.I)
 _QUALIFIER = re.compile(r"^(.{1,80}?)\s*[(（]([^()（）]{1,60})[)）]\s*$")
 _POSSESSIVE = re.compile(
@@ -74,7 +77,7 @@ def clean_title(title: str, url: str = "", media: str = "") -> str:
         text = text.replace("_", " ")
     if media in {"html", "markdown", "text", ""} or url:
         text = _without_site(text, url)
-    text = text.strip(" \t-–—|:·•*#")
+    text = _RUBRIC.sub("", text).strip(" \t-–—|:·•*#")
     return "" if _NO_TITLE.match(text) or not any(letter.isalnum() for letter in text) else text
 
 
@@ -89,7 +92,8 @@ def _without_site(title: str, url: str) -> str:
         bar = "|" in cuts[-1].group() or "｜" in cuts[-1].group()
         is_host = len(bare) >= 3 and bool(host) and (bare in host or bare.removeprefix("the") in host)
         few = sentences.length(tail) <= 4
-        if not head or not (is_host or (few and (bar or (_SITE_WORDS.search(tail) is not None)))):
+        named = sentences.length(head) >= 4 and all(word[:1].isupper() for word in tail.split())
+        if not head or not (is_host or (few and (bar or named or _SITE_WORDS.search(tail) is not None))):
             first, rest = title[: cuts[0].start()].strip(), title[cuts[0].end() :].strip()
             bare = re.sub(r"\W", "", first.lower())
             if host and len(bare) >= 3 and bare in host and rest:  # 'BBC News - A headline'

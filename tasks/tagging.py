@@ -41,10 +41,12 @@ def tags_of(texts: Sequence[str], title: str = "", limit: int = 5) -> tuple[str,
     head = set(_terms(title))
     scored = []
     for term, count in counted.items():
+        if count < 3 and " " not in term and term not in head and len(texts) > 12:
+            continue
         if spread[term] < 2 and not (term in head and count >= 1):
             continue
         phrase = 1.9 if " " in term else 1.0
-        scored.append((count**0.7 * spread[term] ** 0.3 * phrase * (1.4 if term in head else 1.0), term))
+        scored.append((count**0.7 * spread[term] ** 0.3 * phrase * (2.0 if term in head else 1.0), term))
     scored.sort(key=lambda item: (-item[0], item[1]))
     found: list[str] = []
     for _, term in scored:
@@ -84,7 +86,7 @@ def _terms(text: str) -> list[str]:
             before = ""
             continue
         base = sentences.stem(low)
-        if base in DULL or (low.endswith(("ly", "ing", "ed")) and len(low) > 4):
+        if base in DULL or base in STOP_WORDS or (low.endswith(("ly", "ing", "ed")) and len(low) > 4):
             before = ""
             continue
         found.append(base)
