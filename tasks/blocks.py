@@ -111,26 +111,27 @@ def definition_label(text: str) -> str:
 
 def normal_hash(kind: BlockKind, text: str, resolve: Resolve) -> str:
     """sha256 of the block's normal form; `resolve` gives the page id of a link's target, or ''."""
-    return _digest(_normal(kind, text, lambda target: resolve(target) or fold(target), True))
+    return _digest(_normal(kind, text, lambda target: resolve(target) or fold(target)))
 
 
-def plain_hash(text: str) -> str:
+def plain_hash(text: str, kind: BlockKind | None = None) -> str:
     """sha256 of a block's words: as `normal_hash`, with links reduced to what they show."""
-    blocks = split(text)
-    kind = blocks[0].kind if len(blocks) == 1 else BlockKind.PARAGRAPH
-    return _digest(_normal(kind, text, None, True))
+    if kind is None:
+        found = split(text)
+        kind = found[0].kind if len(found) == 1 else BlockKind.PARAGRAPH
+    return _digest(_normal(kind, text, None))
 
 
-def written_hash(text: str) -> str:
+def written_hash(kind: BlockKind, text: str) -> str:
     """What is kept of a proposed block: a hash of it as it stands (links and labels too), and one of its words."""
-    return f"{_digest(text.strip())[:24]}.{plain_hash(text)[:24]}"
+    return f"{_digest(text.strip())[:24]}.{plain_hash(text, kind)[:24]}"
 
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _normal(kind: BlockKind, text: str, target: Resolve | None, keep_links: bool) -> str:
+def _normal(kind: BlockKind, text: str, target: Resolve | None) -> str:
     text = re.sub(r"\r\n|\r", "\n", text)
     if kind is BlockKind.CODE or (kind is BlockKind.HTML) or "```" in text or "~~~" in text:
         return f"{kind}\n" + "\n".join(row.rstrip() for row in text.split("\n"))

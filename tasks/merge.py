@@ -1,0 +1,344 @@
+"""A proposal and the page on disk, brought together without touching what is the person's.
+
+The page is a sequence of blocks. Pipeline blocks are replaced, dropped and inserted where the proposal says; a person's block
+stays as it is, and what the proposal would change of it is a conflict: then there is a second text, with the proposal in
+place, for the person to judge. Every result is read back; a change after which the page would not read as intended (a fence
+of the person's that never closes, say) is put somewhere else or left undone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from tasks import properties
+from tasks.blocks import Resolve, definition_label, normal_hash, references, split, written_hash
+from tasks.candidate import candidate_text, strip_candidate
+from tasks.ownership import align, is_pipeline_id
+from tasks.pages import CLAIMED, DEFINITION, cited, described, digest, stem_of, value_hash
+from tasks.placing import Item, compose, placed_items, without_empty_headings
+from tasks.properties import Plain, Value
+from tasks.proposed import Piece, cited_labels, definition, label_of, pieces, relabelled
+from tasks.records import BlockKind, BlockRecord, Citation, Owner, PageProposal, PageRecord, PropertyRecord
+
+__all__ = ["Merge", "candidate_text", "merge_page", "new_page", "strip_candidate"]
+
+_SILENT = frozenset({"updated", "created", "nightwiki_id"})
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """What to write for a page; `staged_text` is filled when a proposal concerns what a person owns."""
+
+    text: str
+    record: PageRecord
+    conflicts: tuple[str, ...] = ()
+    staged_text: str = ""
+    staged_record: PageRecord | None = None
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """Where a merge collects what it finds; lives within one call."""
+
+    conflicts: list[str] = field(default_factory=list)
+    fresh: set[str] = field(default_factory=set)   # labels of footnotes in blocks that are written now
+
+
+def new_page(
+    proposal: PageProposal, page_id: str, path: str, now: str, source_links: Mapping[str, str], resolve: Resolve
+) -> Merge:
+    """The file of a new page: properties, title, blocks, footnote definitions. `source_links` gives each source's link."""
+    empty = PageRecord(page_id, path, stem_of(path), proposal.title, False, "", "", created=now, updated=now)
+    text, records = _with_properties("", empty, proposal, now, source_links, resolve, _Sheet(), False)
+    return _finished(empty, proposal, text, (), records, now, resolve, _Sheet(), False)
+
+
+def merge_page(
+    current: PageRecord, proposal: PageProposal, now: str, source_links: Mapping[str, str], resolve: Resolve
+) -> Merge:
+    """The page with the proposal merged in; `current` is fresh from `read_page`. Its text when there is nothing to do."""
+    if current.adopted:
+        return Merge(current.markdown, current)
+    quiet = _merged(current, proposal, now, source_links, resolve, False)
+    if not quiet.conflicts:
+        return quiet
+    staged = _merged(current, proposal, now, source_links, resolve, True)
+    if staged.text == quiet.text:
+        return quiet
+    return replace(quiet, staged_text=staged.text, staged_record=staged.record)
+
+
+def _merged(
+    current: PageRecord,
+    proposal: PageProposal,
+    now: str,
+    source_links: Mapping[str, str],
+    resolve: Resolve,
+    overrule: bool,
+) -> Merge:
+    sheet = _Sheet()
+    text, records = _with_properties(current.markdown, current, proposal, now, source_links, resolve, sheet, overrule)
+    merge = _finished(current, proposal, text, current.blocks, records, now, resolve, sheet, overrule)
+    if merge.text != current.markdown and _may_write("updated", current):
+        dated = properties.edit(merge.text, {"updated": Plain(now[:10])})
+        written = PropertyRecord("updated", value_hash("updated", now[:10], resolve))
+        kept = tuple(written if known.key == "updated" else known for known in merge.record.properties)
+        page = replace(merge.record, properties=kept, updated=now, markdown=dated, file_hash=digest(dated))
+        merge = replace(merge, text=dated, record=page)
+    return merge
+
+
+def _may_write(key: str, current: PageRecord) -> bool:
+    return any(known.key == key and not known.written.startswith(CLAIMED) for known in current.properties)
+
+
+# --- properties ------------------------------------------------------------------------------------------------------
+
+
+def _with_properties(
+    text: str,
+    current: PageRecord,
+    proposal: PageProposal,
+    now: str,
+    source_links: Mapping[str, str],
+    resolve: Resolve,
+    sheet: _Sheet,
+    overrule: bool,
+) -> tuple[str, tuple[PropertyRecord, ...]]:
+    found = properties.read(text)
+    if found.problem:
+        return text, current.properties
+    stem = stem_of(current.path)
+    wanted: dict[str, Value] = {
+        "title": " ".join(proposal.title.split()),
+        "aliases": properties.normal_aliases((proposal.title, *proposal.aliases), stem),
+        "tags": properties.normal_tags(proposal.tags),
+        "type": proposal.type,
+        "status": proposal.status,
+        "confidence": proposal.confidence,
+    }
+    if not text:
+        wanted["created"] = wanted["updated"] = Plain(now[:10])
+    wanted["sources"] = tuple(dict.fromkeys(source_links[source] for source in proposal.sources if source in source_links))
+    if not text:
+        wanted["nightwiki_id"] = current.id
+    known = {record.key: record for record in current.properties}
+    change: dict[str, Value] = {}
+    for key, value in wanted.items():
+        new = value_hash(key, value, resolve)
+        record = known.get(key)
+        if key in current.removed_properties:
+            continue
+        if record is None and key not in found.values:
+            change[key] = value
+            known[key] = PropertyRecord(key, new)
+            continue
+        on_disk = value_hash(key, found.values.get(key), resolve)
+        theirs = record is None or record.written.startswith(CLAIMED)
+        seen = record.written.lstrip(CLAIMED) if record else ""
+        if not theirs:
+            if new != seen:
+                change[key] = value
+                known[key] = PropertyRecord(key, new)
+            continue
+        known[key] = PropertyRecord(key, CLAIMED + new)
+        if new not in (seen, on_disk) and key not in _SILENT:
+            shown = value if isinstance(value, str) else ", ".join(value) if not isinstance(value, bool) else str(value)
+            sheet.conflicts.append(f"the property '{key}' is yours; proposed: {shown or 'nothing'}")
+            if overrule:
+                change[key] = value
+                known[key] = PropertyRecord(key, new)
+    edited = properties.edit(text, change) if change else text
+    if change and edited == text and any(
+        properties.comparable(found.values.get(key)) != properties.comparable(value) for key, value in change.items()
+    ):
+        return text, current.properties
+    return edited, tuple(known.values())
+
+
+# --- blocks ----------------------------------------------------------------------------------------------------------
+
+
+def _finished(
+    current: PageRecord,
+    proposal: PageProposal,
+    text: str,
+    blocks: tuple[BlockRecord, ...],
+    records: tuple[PropertyRecord, ...],
+    now: str,
+    resolve: Resolve,
+    sheet: _Sheet,
+    overrule: bool,
+) -> Merge:
+    found = properties.read(text)
+    on_disk = split(found.body)
+    if len(on_disk) != len(blocks):
+        blocks = align(blocks, on_disk, resolve).blocks
+    disk = [Item(record, block.text, block.level, number) for number, (record, block) in enumerate(zip(blocks, on_disk, strict=True))]
+    parts, citations = _relabelled_pieces(pieces(proposal), disk, current.citations)
+    wanted = {part.id: part for part in parts if part.id not in current.removed}
+    kept = [item for old in disk if (item := _judged(old, wanted.get(old.record.id), resolve, sheet, overrule)) is not None]
+    added = {}
+    have = {item.record.id for item in kept}
+    for part in wanted.values():
+        if part.id not in have:
+            record = BlockRecord(part.id, part.kind, normal_hash(part.kind, part.text, resolve), Owner.PIPELINE, written_hash(part.kind, part.text))
+            added[part.id] = Item(record, part.text, part.level)
+            sheet.fresh.update(cited_labels(part))
+
+    def arranged(inserted: Mapping[str, Item], present: Sequence[Item]) -> list[Item]:
+        ordered = placed_items(present, inserted, [name for name in wanted if name in inserted or name in have])
+        return _with_definitions(without_empty_headings(ordered), disk, citations, current, resolve, sheet)
+
+    items, final, body = compose(found.body, on_disk, disk, kept, added, arranged, text[: found.start])
+    text = text[: found.start] + body
+    page = replace(
+        current,
+        removed=current.removed,
+        properties=records,
+        subjects=tuple(dict.fromkeys((*current.subjects, proposal.subject))),
+        reasons=proposal.reasons,
+    )
+    page = described(page, current.path, text, found, final, tuple(item.record for item in items))
+    quoted = cited(tuple(citations.values()), final, page.blocks)
+    sources = tuple(dict.fromkeys((*proposal.sources, *(citation.source_id for citation in quoted))))
+    return Merge(text, replace(page, citations=quoted, sources=sources), tuple(sheet.conflicts))
+
+
+def _judged(old: Item, part: Piece | None, resolve: Resolve, sheet: _Sheet, overrule: bool) -> Item | None:
+    """What becomes of a block on disk: itself, new text under its id, or None when it leaves."""
+    record = old.record
+    if record.id.startswith(DEFINITION) or (part is None and not is_pipeline_id(record.id)):
+        return old
+    if part is None:
+        if record.owner is Owner.PIPELINE:
+            return None
+        if record.written:
+            sheet.conflicts.append(f"{_named(old)} is yours; its source no longer says it, so it would go")
+            return None if overrule else replace(old, record=replace(record, written=""))
+        return old
+    written = written_hash(part.kind, part.text)
+    if written == record.written:
+        return old
+    new = BlockRecord(
+        record.id, part.kind, normal_hash(part.kind, part.text, resolve), Owner.PIPELINE, written, record.placed
+    )
+    if record.owner is Owner.PIPELINE:
+        sheet.fresh.update(cited_labels(part))
+        return Item(new, part.text, part.level, old.origin)
+    if written.partition(".")[2] == record.written.partition(".")[2] or new.hash == record.hash:
+        return replace(old, record=replace(record, written=written))
+    sheet.conflicts.append(f"{_named(old)} is yours; there is a new text for it")
+    if overrule:
+        sheet.fresh.update(cited_labels(part))
+        return Item(new, part.text, part.level, old.origin)
+    return replace(old, record=replace(record, written=written))
+
+
+def _named(item: Item) -> str:
+    words = " ".join(re.sub(r"\[\^[^\]]*\]|[#>*`|\[\]]", " ", item.text).split())
+    return f'the {item.record.kind} "{words[:60]}{"…" if len(words) > 60 else ""}"'
+
+
+# --- footnotes -------------------------------------------------------------------------------------------------------
+
+
+def _relabelled_pieces(
+    parts: Sequence[Piece], disk: Sequence[Item], known: Sequence[Citation]
+) -> tuple[list[Piece], dict[str, Citation]]:
+    """The pieces with labels that mean one thing each, and what every label means."""
+    foreign = {
+        definition_label(item.text)
+        for item in disk
+        if item.record.kind is BlockKind.FOOTNOTE and not item.record.id.startswith(DEFINITION)
+    }
+    meaning: dict[str, Citation] = {}
+    found = []
+    for part in parts:
+        for citation in part.citations:
+            first = label_of(citation)
+            label = first
+            for digits in (8, 16, 32, 64):
+                label = first if digits == 8 else label_of(citation, digits)
+                if label not in foreign and _same(meaning.get(label, citation), citation):
+                    break
+            meaning[label] = replace(citation, label=label)
+            if label != first:
+                part = relabelled(part, first, label)
+        found.append(part)
+    for citation in known:
+        meaning.setdefault(citation.label, citation)
+    return found, meaning
+
+
+def _same(one: Citation, other: Citation) -> bool:
+    return (one.source_id, one.anchor, one.quote) == (other.source_id, other.anchor, other.quote)
+
+
+def _with_definitions(
+    items: Sequence[Item],
+    disk: Sequence[Item],
+    citations: Mapping[str, Citation],
+    current: PageRecord,
+    resolve: Resolve,
+    sheet: _Sheet,
+) -> list[Item]:
+    """The items with the definitions that their references need, and without those that nothing refers to."""
+    used: dict[str, None] = {}
+    for item in items:
+        for label in references(item.text):
+            used.setdefault(label)
+    order = {label: number for number, label in enumerate(used)}
+    found = []
+    for item in items:
+        label = definition_label(item.text) if item.record.kind is BlockKind.FOOTNOTE else ""
+        ours = item.record.id.startswith(DEFINITION) and item.record.owner is Owner.PIPELINE
+        if not ours or label in order:
+            found.append(_renewed(item, citations.get(label), resolve) if ours else item)
+    defined = {definition_label(item.text) for item in found if item.record.kind is BlockKind.FOOTNOTE}
+    names = {item.record.id for item in found}
+    fresh = []
+    for label in order:
+        if label in defined or label not in citations:
+            continue
+        if DEFINITION + label in current.removed and label not in sheet.fresh:
+            continue
+        fresh.append(_definition(citations[label], label, names, resolve))
+        names.add(fresh[-1].record.id)
+    same = [item.origin for item in found] == [item.origin for item in disk] and not fresh
+    if same:
+        return found
+    tail = len(found)
+    while tail and found[tail - 1].record.kind is BlockKind.FOOTNOTE:
+        tail -= 1
+    notes = found[tail:]
+    if all(item.record.id.startswith(DEFINITION) and item.record.owner is Owner.PIPELINE for item in notes):
+        notes = sorted([*notes, *fresh], key=lambda item: order[definition_label(item.text)])
+        return found[:tail] + notes
+    last = max((n for n, item in enumerate(found) if item.record.id.startswith(DEFINITION)), default=len(found) - 1)
+    return found[: last + 1] + fresh + found[last + 1 :]
+
+
+def _definition(citation: Citation, label: str, taken: set[str], resolve: Resolve) -> Item:
+    text = definition(citation, label)
+    name = DEFINITION + label
+    while name in taken:
+        name += "~"
+    return Item(
+        BlockRecord(name, BlockKind.FOOTNOTE, normal_hash(BlockKind.FOOTNOTE, text, resolve), Owner.PIPELINE, written_hash(BlockKind.FOOTNOTE, text)),
+        text,
+    )
+
+
+def _renewed(item: Item, citation: Citation | None, resolve: Resolve) -> Item:
+    """A definition of ours, with its link brought up to date when its source has moved."""
+    if citation is None:
+        return item
+    text = definition(citation, definition_label(item.text))
+    written = written_hash(BlockKind.FOOTNOTE, text)
+    if written == item.record.written:
+        return item
+    record = replace(item.record, hash=normal_hash(BlockKind.FOOTNOTE, text, resolve), written=written)
+    return Item(record, text, 0, item.origin)
