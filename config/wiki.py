@@ -92,6 +92,15 @@ def find_wiki(
     return open_wiki(found)
 
 
+def model_cache(environ: Mapping[str, str] | None = None) -> Path:
+    """Folder where embedding models are kept for all wikis of this person; never a temporary one."""
+    variables = os.environ if environ is None else environ
+    if named := variables.get("NIGHTWIKI_CACHE", ""):
+        return Path(named).expanduser() / "models"
+    cache = variables.get("XDG_CACHE_HOME", "")
+    return (Path(cache) if cache else Path.home() / ".cache") / "nightwiki" / "models"
+
+
 def enclosing(folder: Path) -> Path | None:
     """The nearest folder, this one or above, that holds a wiki; None when there is none."""
     return next((place for place in (folder, *folder.parents) if (place / SETTINGS_NAME).is_file()), None)

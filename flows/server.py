@@ -207,9 +207,7 @@ def _wait_until_healthy(process: subprocess.Popen[bytes], api_url: str, log: Pat
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            raise NightwikiError(
-                "the Prefect server", f"ended at its start (exit {process.returncode})", f"See {log}."
-            )
+            raise NightwikiError("the Prefect server", f"ended at its start (exit {process.returncode})", f"See {log}.")
         if answers(api_url):
             return
         time.sleep(0.2)

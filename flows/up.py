@@ -73,9 +73,7 @@ def _endpoint(wiki: Wiki, port: int, say: Say) -> Iterator[server.Endpoint]:
     settings = wiki.settings.prefect
     if settings.mode == "none":
         step = "Set it to own or existing in nightwiki.yaml, or run `nightwiki ingest`."
-        raise NightwikiError(
-            str(wiki.settings_path), "prefect.mode is none, so there is nothing to start", step
-        )
+        raise NightwikiError(str(wiki.settings_path), "prefect.mode is none, so there is nothing to start", step)
     if settings.mode == "existing":
         if not server.answers(settings.api_url):
             raise NightwikiError(

@@ -15,10 +15,10 @@ from config.consistency import inside
 from config.errors import NightwikiError
 from config.globs import matches
 from config.wiki import Wiki
+from serving.link_list import with_link
 from storage.durable import sha256
 from storage.vault import Vault
 from tasks.addresses import identify
-from tasks.source_list import with_link
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def _address(wiki: Wiki, name: str, known: Sequence[str], dry_run: bool) -> Brou
     vault = Vault(wiki.root)
     path = wiki.source_list
     before = vault.read(path) if (wiki.root / path).exists() else None
-    text = with_link(before.decode("utf-8") if before else "", address)
+    text = with_link(before.decode("utf-8") if before else "", address, path)
     if before is not None and text.encode() == before:
         return Brought((address.location,), (), ())
     if not dry_run:
@@ -67,13 +67,17 @@ def _address(wiki: Wiki, name: str, known: Sequence[str], dry_run: bool) -> Brou
 def _path(wiki: Wiki, path: Path, dry_run: bool) -> Brought:
     full = path.expanduser().absolute()
     if not full.exists():
-        raise NightwikiError(str(path), "there is no such file, folder or known source", "See: nightwiki sources list")
+        raise NightwikiError(
+            str(path), "there is no such file, folder or known source", "See: nightwiki sources list"
+        )
     real = full.resolve()
     if real.is_relative_to(wiki.root):
         return _within(wiki, real)
     if full.is_dir():
         files = sorted(one for one in full.rglob("*") if one.is_file() and not _hidden(one, full))
-        parts = [_copy(wiki, one, f"{full.name}/{one.relative_to(full).as_posix()}", dry_run) for one in files]
+        parts = [
+            _copy(wiki, one, f"{full.name}/{one.relative_to(full).as_posix()}", dry_run) for one in files
+        ]
     else:
         parts = [_copy(wiki, full, full.name, dry_run)]
     return Brought(

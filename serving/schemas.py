@@ -108,7 +108,7 @@ class IngestAnswer(Answer):
     sources: dict[str, int] = Field(description="Number of sources by outcome.")
     pages: PageCounts
     changed: list[str] = Field(description="Vault paths written, or that a dry run would write.")
-    cost: Cost
+    cost: Cost = Field(default_factory=Cost)
 
 
 class Lock(Item):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import click
 
@@ -49,11 +49,25 @@ class LazyGroup(click.Group):
                 formatter.write_dl(rows)
 
 
+class DefaultGroup(click.Group):
+    """A group that runs one of its commands when none is named."""
+
+    def __init__(self, *args: Any, default: str = "", **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self.default = default
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        helped = any(arg in ctx.help_option_names for arg in args[:1])
+        if not helped and (not args or args[0].startswith("-")):
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+
 class Example(click.Command):
     """A command whose help ends with an example that works as it stands."""
 
-    def __init__(self, *args: object, example: str = "", **attributes: object) -> None:
-        super().__init__(*args, **attributes)  # type: ignore[arg-type]  # click's own attributes, passed on
+    def __init__(self, *args: Any, example: str = "", **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
         self.example = example
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -22,11 +22,14 @@ EXIT_CODES = {"ok": 0, "partial": 3, "failed": 1}
 @wiki_option
 @dry_run_option
 @json_option
-def ingest(wiki: Wiki, sources: tuple[str, ...], force: bool, direct: bool, dry_run: bool, as_json: bool) -> int:
+def ingest(
+    wiki: Wiki, sources: tuple[str, ...], force: bool, direct: bool, dry_run: bool, as_json: bool
+) -> int:
     """Read new and changed sources into the wiki, now.
 
-    SOURCE is a file or folder (one outside the wiki is copied into its sources folder, never moved), an address (added to
-    the list of links), or the location of a known source. Without SOURCE, everything new is read, as in the night.
+    SOURCE is a file or folder (one outside the wiki is copied into its sources folder, never moved), an address
+    (added to the list of links), or the location of a known source. Without SOURCE, everything new is read, as in
+    the night.
 
     Exit code 3 means: done, but some sources could not be read.
     """
@@ -45,7 +48,9 @@ def ingest(wiki: Wiki, sources: tuple[str, ...], force: bool, direct: bool, dry_
         click.echo("No Prefect server is up (`nightwiki up` starts it); running directly.", err=True)
     with TerminalProgress(not as_json) as progress:
         if endpoint is None:
-            report = night.night(wiki, DirectRunner(progress), utc_now(), only=only, force=force, dry_run=dry_run)
+            report = night.night(
+                wiki, DirectRunner(progress), utc_now(), only=only, force=force, dry_run=dry_run
+            )
         else:
             from flows.up import run_flow
 

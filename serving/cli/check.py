@@ -1,0 +1,48 @@
+"""`nightwiki check`."""
+
+from __future__ import annotations
+
+import click
+
+from config.wiki import Wiki
+from serving.cli.common import json_option, print_json, wiki_option
+from serving.cli.group import Example
+from serving.schemas import CheckAnswer, FindingItem
+
+
+@click.command(cls=Example, example="nightwiki check --repair")
+@click.option("--repair", is_flag=True, help="Rebuild what can be rebuilt; the vault is never touched.")
+@wiki_option
+@json_option
+def check(wiki: Wiki, repair: bool, as_json: bool) -> int:
+    """Verify hashes, pointer, journal, ledger and identities. Exit code 3 means: something was found."""
+    from flows.session import open_state
+    from storage import check as checks
+
+    state = open_state(wiki)
+    if repair:
+        for line in checks.repair(state):
+            click.echo(line, err=True)
+    findings = checks.check(state)
+    answer = CheckAnswer(
+        findings=[
+            FindingItem(
+                check=one.check,
+                severity=one.severity,
+                page=one.page,
+                line=one.line,
+                message=one.message,
+                fix=one.fix,
+            )
+            for one in findings
+        ]
+    )
+    if as_json:
+        print_json(answer)
+    else:
+        for one in answer.findings:
+            click.echo(
+                f"{one.severity}: {one.check}: {one.page + ': ' if one.page else ''}{one.message} {one.fix}".rstrip()
+            )
+        click.echo(f"{len(findings)} findings." if findings else "The state is sound.")
+    return 3 if findings else 0

@@ -1,0 +1,194 @@
+"""Answers from the read plane: the published snapshot, the diary of runs, the locks. Takes no lock, opens no ledger."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from config.errors import NightwikiError, StateError
+from config.load import nearest
+from config.wiki import Wiki, model_cache
+from serving.schemas import (
+    AuditAnswer,
+    AuditItem,
+    CandidateItem,
+    CandidatesAnswer,
+    ChangeItem,
+    ChangesAnswer,
+    Degraded,
+    Lock,
+    RunItem,
+    RunsAnswer,
+    SourceItem,
+    SourcesAnswer,
+    StatusAnswer,
+)
+from storage.locks import holder
+from storage.reader import Reader, Snapshot
+from storage.runs import Runs
+from tasks.records import CandidateRecord
+
+NIGHTS = ("nightly", "ingest", "night")
+
+
+def status(wiki: Wiki) -> StatusAnswer:
+    """How the wiki stands. Asks it a question, too, for only that shows whether search is at its best."""
+    from storage.engine import Engine, searched
+
+    snapshot = Reader(wiki.state_dir).current()
+    result = Engine([searched(wiki.state_dir, wiki.settings, model_cache())]).search(wiki.name, 1)
+    good = [run for run in Runs(wiki.state_dir).all() if run.kind in NIGHTS and run.state == "ok"]
+    return StatusAnswer(
+        pages=sum(not row["deleted"] for row in _rows(snapshot, "pages", ("deleted",))),
+        candidates=sum(row["state"] == "open" for row in _rows(snapshot, "candidates", ("state",))),
+        sources=dict(
+            sorted(Counter(row["outcome"] for row in _rows(snapshot, "sources", ("outcome",))).items())
+        ),
+        snapshot=snapshot.id if snapshot else "",
+        last_good_night=good[-1].finished if good else "",
+        locks=[
+            Lock(name=name, pid=held.pid, since=held.since)
+            for name in ("run", "write")
+            if (held := holder(wiki.state_dir, name))
+        ],
+        degraded=[
+            Degraded(what=one.what, reason=one.reason, next_step=one.next_step) for one in result.degraded
+        ],
+    )
+
+
+def sources(wiki: Wiki, only: Sequence[str] = ()) -> SourcesAnswer:
+    """What became of each source; with `only`, of these ids."""
+    snapshot = Reader(wiki.state_dir).current()
+    slugs = {
+        row["id"]: row["slug"]
+        for row in _rows(snapshot, "pages", ("id", "slug", "deleted"))
+        if not row["deleted"]
+    }
+    columns = ("id", "location", "kind", "outcome", "reason", "next_step", "pages", "ignored")
+    rows = [row for row in _rows(snapshot, "sources", columns) if not only or row["id"] in only]
+    return SourcesAnswer(
+        sources=[
+            SourceItem(
+                **{**row, "pages": sorted(slugs[page] for page in row["pages"] or () if page in slugs)}
+            )
+            for row in sorted(rows, key=lambda row: (str(row["location"]), str(row["id"])))
+        ]
+    )
+
+
+def open_candidates(wiki: Wiki) -> tuple[CandidateRecord, ...]:
+    """The candidates that wait, by slug."""
+    snapshot = Reader(wiki.state_dir).current()
+    found = (
+        (row for row in snapshot.rows("candidates") if isinstance(row, CandidateRecord)) if snapshot else ()
+    )
+    return tuple(sorted((row for row in found if row.state == "open"), key=lambda row: (row.slug, row.id)))
+
+
+def candidates(wiki: Wiki) -> CandidatesAnswer:
+    """The pages that wait for review."""
+    snapshot = Reader(wiki.state_dir).current()
+    slugs = {row["id"]: row["slug"] for row in _rows(snapshot, "pages", ("id", "slug"))}
+    locations = {row["id"]: row["location"] for row in _rows(snapshot, "sources", ("id", "location"))}
+    return CandidatesAnswer(
+        candidates=[candidate_item(row, slugs, locations) for row in open_candidates(wiki)]
+    )
+
+
+def candidate_item(
+    record: CandidateRecord, slugs: Mapping[str, str], locations: Mapping[str, str]
+) -> CandidateItem:
+    """One candidate as the list shows it; slugs of pages and locations of sources by id."""
+    return CandidateItem(
+        slug=record.slug,
+        kind="update" if record.kind == "update" else "new",
+        confidence=record.confidence,
+        reasons=list(record.reasons),
+        source=[locations.get(source, source) for source in record.sources],
+        ingested=record.ingested,
+        candidate_of=slugs.get(record.id, record.slug) if record.kind == "update" else "",
+    )
+
+
+def named_candidates(wiki: Wiki, names: Sequence[str]) -> tuple[CandidateRecord, ...]:
+    """The waiting candidates of these slugs or paths. Raises NightwikiError for an unknown one."""
+    waiting = open_candidates(wiki)
+    known = {key: row for row in waiting for key in (row.id, row.path, row.slug)}
+    for name in names:
+        if name not in known:
+            hint = nearest(name, [row.slug for row in waiting])
+            step = f"Did you mean '{hint}'?" if hint else "See: nightwiki candidates list"
+            raise NightwikiError(name, "no such page waits for review", step)
+    return tuple({known[name].id: known[name] for name in names}.values())
+
+
+def runs(wiki: Wiki) -> RunsAnswer:
+    """Every run, newest first."""
+    return RunsAnswer(
+        runs=[
+            RunItem(
+                run=run.run,
+                kind=run.kind,
+                state=run.state,
+                started=run.started,
+                finished=run.finished,
+                changed=run.changed,
+                undone_by=run.undone_by,
+            )
+            for run in reversed(Runs(wiki.state_dir).all())
+        ]
+    )
+
+
+def audit(wiki: Wiki, run: str = "", path: str = "") -> AuditAnswer:
+    """Every file that runs wrote, newest first; of one run or path if given."""
+    rows = reversed(Runs(wiki.state_dir).audit(run, path))
+    return AuditAnswer(
+        writes=[
+            AuditItem(run=row.run, at=row.at, path=row.path, before=row.before, after=row.after)
+            for row in rows
+        ]
+    )
+
+
+def changes(wiki: Wiki, since: str) -> ChangesAnswer:
+    """Pages that are not as they were in a former snapshot (its id, a run's id or a date). Raises StateError."""
+    reader = Reader(wiki.state_dir)
+    current = reader.current()
+    if current is None:
+        raise StateError(
+            str(wiki.state_dir), "no snapshot was published yet", "Fill the wiki with: nightwiki ingest"
+        )
+    former = reader.at(since)
+    old, new = (_pages(snapshot) for snapshot in (former, current))
+    items = []
+    for page in sorted(old.keys() | new.keys()):
+        if page not in old:
+            change: Literal["created", "updated", "deleted"] = "created"
+        elif page not in new:
+            change = "deleted"
+        elif (old[page]["file_hash"], old[page]["path"]) != (new[page]["file_hash"], new[page]["path"]):
+            change = "updated"
+        else:
+            continue
+        row = new.get(page) or old[page]
+        items.append(
+            ChangeItem(id=page, slug=row["slug"], title=row["title"], path=row["path"], change=change)
+        )
+    items.sort(key=lambda item: (item.path, item.id))
+    return ChangesAnswer(since=former.id, snapshot=current.id, pages=items)
+
+
+def _pages(snapshot: Snapshot) -> dict[str, dict[str, Any]]:
+    columns = ("id", "slug", "title", "path", "file_hash", "deleted")
+    return {row["id"]: row for row in _rows(snapshot, "pages", columns) if not row["deleted"]}
+
+
+def _rows(snapshot: Snapshot | None, table: str, columns: Sequence[str]) -> list[dict[str, Any]]:
+    """Rows of a table as Arrow gives them; none before the first snapshot."""
+    if snapshot is None:
+        return []
+    rows: list[dict[str, Any]] = snapshot.table(table, columns).to_pylist()
+    return rows
