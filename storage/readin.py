@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 from config.errors import StateError
 from config.globs import matches
 from config.wiki import Wiki
-from storage.file_hashes import FileHashes
-from storage.vault import Vault
+from storage.vault import Stat, Vault
 from tasks import links, pages, properties
 from tasks.records import CandidateRecord, PageRecord
 from tasks.text_bytes import decode
@@ -56,9 +55,14 @@ class Known:
     candidates: Mapping[str, CandidateRecord]
 
 
-def read_in(wiki: Wiki, vault: Vault, hashes: FileHashes, known: Known, run: str, now: str) -> ReadIn:
+Hashes = Callable[[Mapping[str, Stat]], Mapping[str, str]]
+"""Hashes of scanned files by path; files that vanished meanwhile are left out."""
+
+
+def read_in(wiki: Wiki, vault: Vault, hashes: Hashes, known: Known, run: str, now: str) -> ReadIn:
     """Return pages and candidates as a person left them. Reads only; StateError when the pages folder vanished."""
-    files, notes, basenames = _scan(wiki, vault, hashes)
+    scanned = _scan(wiki, vault, hashes)
+    files = scanned.files
     page_files = {path: file for path, file in files.items() if _is_page(wiki, path)}
     live = {record.path: record for record in known.pages.values() if not record.deleted}
     if live and not (wiki.root / wiki.pages_dir).is_dir():
@@ -84,11 +88,13 @@ def read_in(wiki: Wiki, vault: Vault, hashes: FileHashes, known: Known, run: str
         current[page_id] = fresh
         changed.append(fresh)
     for page_id, record in known.pages.items():
-        if page_id not in current:
+        if page_id not in current and not _hidden(record.path, scanned.unreadable):
             gone = record if record.deleted else replace(record, deleted=now)
             current[page_id] = gone
             if gone is not record:
                 changed.append(gone)
+        elif page_id not in current:
+            current[page_id] = record
     dropped = tuple(page_id for page_id, record in current.items() if record.deleted and record.adopted)
     candidates, ticks = _read_candidates(known, files, texts)
     return ReadIn(
@@ -99,8 +105,8 @@ def read_in(wiki: Wiki, vault: Vault, hashes: FileHashes, known: Known, run: str
         changed_candidates=candidates,
         ticks=ticks,
         files=files,
-        basenames=basenames,
-        source_notes=notes,
+        basenames=scanned.basenames,
+        source_notes=scanned.notes,
     )
 
 
@@ -133,20 +139,39 @@ class _Texts:
         return self._read[path]
 
 
-def _scan(wiki: Wiki, vault: Vault, hashes: FileHashes) -> tuple[dict[str, str], tuple[str, ...], frozenset[str]]:
-    """Hashes of pages, candidates and adopted notes; the notes that are sources; the names taken in the vault."""
+@dataclass(frozen=True, slots=True)
+class _Scanned:
+    """What lies in the vault."""
+
+    files: Mapping[str, str]  # hash of pages, candidates and adopted notes
+    notes: tuple[str, ...]  # adopted notes that are compiled as sources
+    basenames: frozenset[str]  # names taken, without suffix
+    unreadable: tuple[str, ...]  # folders and files of which nothing is known
+
+
+def _scan(wiki: Wiki, vault: Vault, hashes: Hashes) -> _Scanned:
     adopt = wiki.settings.adopt
-    stats = vault.stat(".", (".md",))
-    chosen: dict[str, str] = {}
+    scan = vault.scan(".", (".md",))
+    chosen: dict[str, Stat] = {}
     notes: list[str] = []
-    for path, stat in stats.items():
+    for path, stat in scan.files.items():
         if _outside(wiki, path) or matches(path, adopt.ignored):
             continue
         if matches(path, adopt.sources):
             notes.append(path)
         elif _within(path, wiki.pages_dir) or _within(path, wiki.candidates_dir) or matches(path, adopt.pages):
-            chosen[path] = hashes.of(path, stat)
-    return chosen, tuple(notes), frozenset(path.rpartition("/")[2][:-3] for path in stats)
+            chosen[path] = stat
+    return _Scanned(
+        hashes(chosen),
+        tuple(notes),
+        frozenset(path.rpartition("/")[2][:-3] for path in scan.files),
+        tuple(problem.path for problem in scan.problems),
+    )
+
+
+def _hidden(path: str, unreadable: Sequence[str]) -> bool:
+    """Whether a path lies where nothing could be looked at, so that its absence says nothing."""
+    return any(path == place or place == "." or path.startswith(place + "/") for place in unreadable)
 
 
 def _within(path: str, folder: str) -> bool:
