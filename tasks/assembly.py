@@ -7,6 +7,7 @@ aside), and its key is made of section, source and a running number: a corrected
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from tasks.analysis import Analysis, Sentence, Table
 from tasks.confidence import Evidence, judge
 from tasks.escape import escape_inline, escape_paragraph
 from tasks.records import BlockKind, Citation, PageProposal, ProposedBlock
+from tasks.vocabulary import STOP_WORDS
 
 _WORDS = {
     "en": ("Key facts", "Overview", "Details", "Sources differ"),
@@ -38,6 +40,9 @@ _MOST_FACTS = 6
 _MOST_WORDS_IN_FACT = 30
 _PARAGRAPH = 4  # sentences
 _MOST_ON_PAGE = 150  # sentences of all sources together
+
+
+_POINTS_BACK = re.compile(r"\b(?:it|he|she|they|them|him|his|her|its|their|this|these|those)\b", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +214,7 @@ class _Page:
         if lead:
             self._paragraph(f"lead:{lead[0].use.source_id}:0", lead)
         rest = [quote for quote in joined.kept if quote not in lead]
-        facts = _facts(rest)
+        facts = _facts(rest, keys)
         if facts:
             self._heading("facts", self._facts)
             self._list("facts", facts)
@@ -315,9 +320,10 @@ def _lead(ordered: Sequence[Use], kept: Sequence[Quote]) -> list[Quote]:
     return []
 
 
-def _facts(rest: Sequence[Quote]) -> list[Quote]:
+def _facts(rest: Sequence[Quote], keys: frozenset[str]) -> list[Quote]:
     """Sentences with figures or dates that can stand alone and that no other sentence leans on."""
     prose = [quote for quote in rest if not quote.sentence.item]
+    names = {sentences.stem(word) for key in keys for word in key.split("-") if word not in STOP_WORDS}
     if len(prose) < 6:
         return []
     leaning = {(b.use.source_id, a.order) for a, b in pairwise(prose) if b.sentence.leans and a.use is b.use}
@@ -326,6 +332,7 @@ def _facts(rest: Sequence[Quote]) -> list[Quote]:
         for quote in prose
         if overlap.figures(quote.sentence.text)
         and not quote.sentence.leans
+        and not (_POINTS_BACK.search(quote.sentence.text) and not quote.words & names)
         and (quote.use.source_id, quote.order) not in leaning
         and sentences.length(quote.sentence.text) <= _MOST_WORDS_IN_FACT
         and not quote.sentence.text.startswith(('"', "“", "'", "‘", "«", "„"))

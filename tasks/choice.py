@@ -106,7 +106,7 @@ def scores(drafts: Sequence[Draft], title: str) -> list[float]:
 
 def budget(available: int, limit: int) -> int:
     """How many sentences to quote: all of a short source, under half of a long one, never more than the limit."""
-    return min(limit, available if available <= 12 else 12 + round(0.33 * (available - 12)))
+    return min(limit, available if available <= 16 else 16 + round(0.33 * (available - 16)))
 
 
 def choose(drafts: Sequence[Draft], score: Sequence[float], firm: Sequence[int], wanted: int) -> frozenset[int]:

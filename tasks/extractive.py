@@ -47,7 +47,7 @@ def analyse_document(document: Document, limit: int = 30) -> tuple[bytes, tuple[
 def analyse(document: Document, limit: int = 30) -> Analysis:
     """Notes on a document: what it is about, and at most `limit` sentences for its page."""
     title = _title(document)
-    name, held = subjects.title_aliases(title)
+    name, held = _name(title, document.parts)
     outline = _Outline(document, name)
     drafts = outline.drafts
     score = choice.scores(drafts, name)
@@ -84,7 +84,7 @@ def analyse(document: Document, limit: int = 30) -> Analysis:
         tables=tuple(outline.tables),
         lead=tuple(place[at] for at in lead if at in place),
         defines=defines,
-        tags=tagging.tags_of([draft.text for draft in drafts[:400]], name),
+        tags=tagging.tags_of([draft.text for draft in drafts[:400]], name, own=defines),
         total=len(drafts),
         supported=supported_share([(drafts[at].text, outline.places[drafts[at].paragraph]) for at in sorted(taken)]),
         quality=document.quality,
@@ -251,6 +251,16 @@ def _title(document: Document) -> str:
         if part.kind == BlockKind.PARAGRAPH and words:
             return " ".join(words[:8])[:80].rstrip(" .,;:")
     return f"Source {document.source_id}"
+
+
+def _name(title: str, parts: Sequence[Part]) -> tuple[str, tuple[str, ...]]:
+    """Title and the names it holds; of a name and its abbreviation the one that the text uses more goes first."""
+    name, held = subjects.title_aliases(title)
+    if len(held) == 1 and (subjects.stands_for(held[0], name) or subjects.stands_for(name, held[0])):
+        text = " ".join(part.text for part in parts[:60])
+        if text.count(held[0]) > text.count(name):
+            return held[0], (name,)
+    return name, held
 
 
 def _lead(drafts: Sequence[choice.Draft], sections: Sequence[Section], names: Sequence[str]) -> tuple[list[int], bool]:

@@ -97,7 +97,10 @@ def _compare(one: Quote, other: Quote, common: set[str]) -> str:
     either = len(one.words | other.words)
     numbers, others = figures(one.sentence.text), figures(other.sentence.text)
     if numbers == others:
-        return "same" if both / either >= _SAME else ""
+        if both / either >= _SAME:
+            return "same"
+        told = both / min(len(one.words), len(other.words))
+        return "same" if one.use is not other.use and len(numbers) >= 2 and both >= 4 and told >= 0.65 else ""
     if one.use is other.use or not (one.use.main and other.use.main):
         return ""
     return "differ" if _clash(one, other, common) else ""

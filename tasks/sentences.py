@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from tasks.vocabulary import ABBREVIATIONS, STOP_WORDS
+from tasks.vocabulary import ABBREVIATIONS, MAY_END, STOP_WORDS
 
 _MONTHS_DE = re.compile(r"\s(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b")
 _CLOSERS = "\"'”’»›)\\]」』）】》"
@@ -21,6 +21,9 @@ _INNER_STOP = re.compile(r"(?<![\w.])([^\W\d_]{1,5})\.\s(?=[a-zа-яà-ÿ])")
 _SAID = re.compile(
     r"(?:[^\W\d_][\w’'-]*\s){1,4}?(?:said|says|tweeted|wrote|writes|asked|asks|added|adds|told|replied|"
     r"answered|explained|shouted|cried|recalled|continued|concluded|noted)\b"
+)
+_STARTER = re.compile(
+    r"[\"“]?(?:The|A|An|In|It|He|She|They|We|But|And|This|That|These|On|At|For|If|As|When|By|After|Its|His|Her)\b"
 )
 _LONGEST = 600  # characters; a longer "sentence" is text without punctuation
 _WINDOW = 220  # characters of a piece of such text
@@ -100,36 +103,12 @@ def _ends(text: str, start: int, match: re.Match[str], known: frozenset[str]) ->
     if low in known and len(mark) == 1 and match.end() < len(text.rstrip()):
         return False
     if low in ABBREVIATIONS and len(mark) == 1:
-        if low in {
-            "etc",
-            "a.m",
-            "p.m",
-            "u.s",
-            "u.k",
-            "u.n",
-            "al",
-            "co",
-            "inc",
-            "ltd",
-            "corp",
-            "jr",
-            "sr",
-            "no",
-            "в",
-            "г",
-            "art",
-        }:
-            return bool(
-                re.match(
-                    r"[\"“]?(?:The|A|An|In|It|He|She|They|We|But|And|This|That|These|On|At|For|If|As|When)\b",
-                    following,
-                )
-            )
-        return False
+        return low in MAY_END and _STARTER.match(following) is not None
     if len(word) == 1 and word.isalpha() and word.isupper() and not CJK.match(word) and len(mark) == 1:
-        return word == "I" and False  # an initial
+        name = text[max(start, match.start() - 24) : match.start() - 1].rstrip().split(" ")[-1]
+        return name.islower() and _STARTER.match(following) is not None  # else an initial
     if re.fullmatch(r"(?:[^\W\d_]\.)+[^\W\d_]", word):  # U.S.S.R
-        return bool(re.match(r"(?:The|A|An|In|It|He|She|They|But|This)\b", following))
+        return _STARTER.match(following) is not None
     if word.isdigit():
         if start + len(word) >= match.start() - 1:  # '1.' opens a numbered item
             return False

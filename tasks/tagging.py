@@ -28,8 +28,11 @@ def normal(tag: str) -> str:
     return text
 
 
-def tags_of(texts: Sequence[str], title: str = "", limit: int = 5) -> tuple[str, ...]:
-    """Up to `limit` tags from sentences, best first: phrases that come back, then words; the same for the same text."""
+def tags_of(texts: Sequence[str], title: str = "", limit: int = 5, own: bool = False) -> tuple[str, ...]:
+    """Up to `limit` tags from sentences, best first: phrases that come back, then words.
+
+    `own`: the title names the subject itself, so its words would be tags of this one page only.
+    """
     counted: Counter[str] = Counter()
     spread: Counter[str] = Counter()
     for text in texts:
@@ -47,6 +50,9 @@ def tags_of(texts: Sequence[str], title: str = "", limit: int = 5) -> tuple[str,
             continue
         phrase = 1.9 if " " in term else 1.0
         scored.append((count**0.7 * spread[term] ** 0.3 * phrase * (2.0 if term in head else 1.0), term))
+    if own and sum(term not in head for _, term in scored) >= 2:
+        names = {word for term in head for word in term.split()}
+        scored = [(score, term) for score, term in scored if not names.intersection(term.split())]
     scored.sort(key=lambda item: (-item[0], item[1]))
     found: list[str] = []
     for _, term in scored:

@@ -21,6 +21,9 @@ ABBREVIATIONS = _words(
 )
 """Lower-case words after whose full stop a sentence goes on."""
 
+MAY_END = _words("etc a.m p.m u.s u.k u.n al co inc ltd corp jr sr no art в г")
+"""Abbreviations that also end sentences."""
+
 STOP_WORDS = _words(
     """
     a about above after again against all also although am among an and any are as at be became because been
@@ -77,6 +80,8 @@ DULL = _words(
     company state group article figure table page section chapter example result results mr mrs ms dr set
     run full half whole left right back down side top put let try help start started began begin ended keep
     kept told tell asked ask added according really actually bit okay yeah gonna going
+    built build made kept ran ranged came used sure rear there rest real main well away per cent lot amzn http https www
+    com said call called name named month months hour hours minute minutes second seconds idea remark task use user dont
     """
 )
 """Words too general to be tags."""
