@@ -69,6 +69,7 @@ class Analysis:
     quality: float
     quality_reasons: tuple[str, ...]
     injection_suspected: bool
+    short: str = ""  # a designation that links may use, but that joins no sources
     published: str = ""
     url: str = ""
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from tasks import overlap, sentences, subjects
+from tasks import overlap, sentences, subjects, tagging
 from tasks.analysis import Analysis, Sentence, Table
 from tasks.confidence import Evidence, judge
 from tasks.escape import escape_inline, escape_paragraph
@@ -102,7 +102,7 @@ def assemble(
         blocks=tuple(body),
         sources=tuple(use.source_id for use in ordered),
         aliases=aliases,
-        tags=_tags(mains),
+        tags=_tags(mains, keys),
         type=mains[0].notes.type if len(mains) == 1 else "topic",
         confidence=verdict.level,
         reasons=verdict.reasons,
@@ -123,7 +123,7 @@ def _names(key: str, ordered: Sequence[Use]) -> tuple[str, tuple[str, ...]]:
     fitting = [notes.title for notes in mains if notes.subject == key] or [notes.title for notes in mains] or [key]
     counted = Counter(fitting)
     title = min(counted, key=lambda name: (-counted[name], len(name), name))
-    others = [name for notes in mains for name in (notes.title, *notes.aliases)]
+    others = [name for notes in mains for name in (notes.title, *notes.aliases, notes.short)]
     return title, subjects.fit_aliases(
         title, [name for name in others if subjects.key_of(name) != subjects.key_of(title) or name != title]
     )
@@ -159,12 +159,20 @@ def _quotes(ordered: Sequence[Use], keys: frozenset[str], limit: int) -> list[Qu
     return found
 
 
-def _tags(mains: Sequence[Use]) -> tuple[str, ...]:
+def _tags(mains: Sequence[Use], keys: frozenset[str]) -> tuple[str, ...]:
+    """The tags that most sources rank highest, no two alike, none that only repeats the page's name."""
     points: Counter[str] = Counter()
     for use in mains:
         for place, tag in enumerate(use.notes.tags):
             points[tag] += 10 - place
-    return tuple(tag for tag, _ in sorted(points.items(), key=lambda item: (-item[1], item[0]))[:5])
+    ranked = [tag for tag, _ in sorted(points.items(), key=lambda item: (-item[1], item[0]))]
+    own = {word for key in keys for word in key.split("-")}
+    other = [tag for tag in ranked if not own.intersection(tag.split("-"))] if len(mains) > 1 else ranked
+    found: list[str] = []
+    for tag in other if len(other) > 1 else ranked:
+        if len(found) < 5 and not any(tagging.alike(tag, before) for before in found):
+            found.append(tag)
+    return tuple(found)
 
 
 def _evidence(

@@ -90,6 +90,7 @@ def analyse(document: Document, limit: int = 30) -> Analysis:
         quality=document.quality,
         quality_reasons=document.quality_reasons,
         injection_suspected=document.injection_suspected,
+        short=subjects.short_name(name, [draft.text for draft in drafts[:200]]),
         published=document.published,
         url=document.url,
     )

@@ -55,11 +55,15 @@ _PARENTHESIS = re.compile(r"[(（]([^()（）]{2,80})[)）]")
 _MIDDLE = re.compile(r"^[\s,]*(?:or|oder|ou|o|или)\s+(?:the\s+)?([^,;()]{2,60})[,;]")
 
 
+def bare(title: str) -> str:
+    """A title without a leading article."""
+    return _ARTICLE.sub("", title.strip()) or title
+
+
 @lru_cache(maxsize=8192)
 def key_of(title: str) -> str:
     """The subject key of a title: its slug without a leading article."""
-    bare = _ARTICLE.sub("", title.strip())
-    return slugify(bare or title)
+    return slugify(bare(title))
 
 
 def clean_title(title: str, url: str = "", media: str = "") -> str:
@@ -88,15 +92,15 @@ def _without_site(title: str, url: str) -> str:
         if not cuts:
             return title
         head, tail = title[: cuts[-1].start()].strip(), title[cuts[-1].end() :].strip()
-        bare = re.sub(r"\W", "", tail.lower())
+        squeezed = re.sub(r"\W", "", tail.lower())
         bar = "|" in cuts[-1].group() or "｜" in cuts[-1].group()
-        is_host = len(bare) >= 3 and bool(host) and (bare in host or bare.removeprefix("the") in host)
+        is_host = len(squeezed) >= 3 and bool(host) and (squeezed in host or squeezed.removeprefix("the") in host)
         few = sentences.length(tail) <= 4
         named = sentences.length(head) >= 4 and all(word[:1].isupper() for word in tail.split())
         if not head or not (is_host or (few and (bar or named or _SITE_WORDS.search(tail) is not None))):
             first, rest = title[: cuts[0].start()].strip(), title[cuts[0].end() :].strip()
-            bare = re.sub(r"\W", "", first.lower())
-            if host and len(bare) >= 3 and bare in host and rest:  # 'BBC News - A headline'
+            squeezed = re.sub(r"\W", "", first.lower())
+            if host and len(squeezed) >= 3 and squeezed in host and rest:  # 'BBC News - A headline'
                 title = rest
                 continue
             return title
@@ -118,6 +122,20 @@ def title_aliases(title: str) -> tuple[str, tuple[str, ...]]:
     if possessive:  # "Konrad Zuse's Z3"
         found.append(f"{possessive[1]} {possessive[2]}")
     return title, tuple(found)
+
+
+def short_name(title: str, texts: Sequence[str]) -> str:
+    """The designation at the end of a title that the text uses alone ('Z3' of 'Zuse Z3'), or ''.
+
+    It serves for links, never for joining sources: too many things share such short names.
+    """
+    last = title.rsplit(" ", 1)[-1]
+    if last == title or not re.fullmatch(r"(?=.*\d)(?=.*[^\W\d_])[\w.\-]{2,12}", last):
+        return ""
+    alone = re.compile(rf"(?<![\w-]){re.escape(last)}(?![\w-])")
+    rest = title.rsplit(" ", 1)[0].rsplit(" ", 1)[-1]
+    used = sum(len(alone.findall(text)) - text.count(f"{rest} {last}") for text in texts)
+    return last if used >= 2 else ""
 
 
 def stands_for(short: str, long: str) -> bool:
@@ -205,10 +223,10 @@ def _spelled_out(short: str, before: str) -> str:
 def fit_aliases(title: str, names: Sequence[str], limit: int = 6) -> tuple[str, ...]:
     """The names that may serve as aliases: no repetition, not the title, nothing generic, in the given order."""
     found: dict[str, str] = {}
-    own = title.casefold()
+    own = bare(title).casefold()
     for name in names:
         name = " ".join(name.strip(" \t\"'“”‘’«»*_.,;:()").split())
-        if name.casefold() != own and is_name(name) and name.casefold() not in found:
+        if bare(name).casefold() != own and is_name(name) and name.casefold() not in found:
             found[name.casefold()] = name
     return tuple(found.values())[:limit]
 

@@ -34,14 +34,17 @@ def tags_of(texts: Sequence[str], title: str = "", limit: int = 5, own: bool = F
     `own`: the title names the subject itself, so its words would be tags of this one page only.
     """
     counted: Counter[str] = Counter()
+    shown: dict[str, str] = {}  # the shortest form in which a term is written
     spread: Counter[str] = Counter()
     for text in texts:
         seen = set()
-        for term in _terms(text):
+        for term, written in _terms(text):
             counted[term] += 1
+            if term not in shown or len(written) < len(shown[term]):
+                shown[term] = written
             seen.add(term)
         spread.update(seen)
-    head = set(_terms(title))
+    head = {term for term, _ in _terms(title)}
     scored = []
     for term, count in counted.items():
         if count < 3 and " " not in term and term not in head and len(texts) > 12:
@@ -56,8 +59,8 @@ def tags_of(texts: Sequence[str], title: str = "", limit: int = 5, own: bool = F
     scored.sort(key=lambda item: (-item[0], item[1]))
     found: list[str] = []
     for _, term in scored:
-        tag = normal(term)
-        if len(tag) < 2 or any(_covers(tag, other) for other in found):
+        tag = normal(shown[term])
+        if len(tag) < 2 or any(alike(tag, other) for other in found):
             continue
         found.append(tag)
         if len(found) == limit:
@@ -65,27 +68,27 @@ def tags_of(texts: Sequence[str], title: str = "", limit: int = 5, own: bool = F
     return tuple(found)
 
 
-def _covers(one: str, other: str) -> bool:
+def alike(one: str, other: str) -> bool:
     """Whether two tags share a word or contain each other, so that the second adds little."""
     if one in other or other in one:
         return True
     return bool({sentences.stem(word) for word in one.split("-")} & {sentences.stem(word) for word in other.split("-")})
 
 
-def _terms(text: str) -> list[str]:
-    """Words and neighbouring pairs of a sentence that could be tags."""
-    found: list[str] = []
+def _terms(text: str) -> list[tuple[str, str]]:
+    """Words and neighbouring pairs of a sentence that could be tags, each with the form it is written in."""
+    found: list[tuple[str, str]] = []
     if sentences.CJK.search(text):
         for run in _HAN.findall(text):
             if "\u30a0" < run[0] < "\u3100":
-                found.append(run)
+                found.append((run, run))
                 continue
             for size in (4, 3, 2):
                 for at in range(len(run) - size + 1):
                     term = run[at : at + size]
                     if not _HAN_STOP & set(term):
-                        found.append(term)
-    before = ""
+                        found.append((term, term))
+    before = written = ""
     for word in _WORD.findall(text):
         low = word.lower()
         if len(low) < 3 or low in STOP_WORDS or low in DULL or not low[0].isalpha() or sentences.CJK.match(low):
@@ -95,8 +98,8 @@ def _terms(text: str) -> list[str]:
         if base in DULL or base in STOP_WORDS or (low.endswith(("ly", "ing", "ed")) and len(low) > 4):
             before = ""
             continue
-        found.append(base)
+        found.append((base, low))
         if before and before != base:
-            found.append(f"{before} {base}")
-        before = base
+            found.append((f"{before} {base}", f"{written} {low}"))
+        before, written = base, low
     return found
