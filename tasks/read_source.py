@@ -18,16 +18,12 @@ from tasks.extracted import Extracted, first_heading
 from tasks.records import BlockKind, Chunk, Document, Outcome, Part
 from tasks.slugs import slugify
 from tasks.sniff import Sniffed, sniff, suffix
+from tasks.titles import sensible
 
 Analyse = Callable[[Document], tuple[bytes, tuple[str, ...]]]
 """A compiler's notes on a document as bytes, and the subject keys it may speak of; a top-level function, to be picklable."""
 
 _IN_PLACE = {"pdf": frozenset({".pdf"}), "markdown": frozenset({".md", ".markdown"})}
-_NO_TITLE = re.compile(
-    r"untitled\b.*|(?:microsoft (?:word|powerpoint|excel)|powerpoint|word|layout|slide|document|presentation|dokument|folie)\s*[-–]?\s*\d*(?:\s+-\s+.*)?"
-    r"|.*\.(?:docx?|pptx?|xlsx?|odt|tex|dvi|pdf|indd|qxd|ps|rtf|pages|html?|md|txt|p65|fm)|title|no title|none|null|home|index|\(anonymous\)|unknown|titel|print|\W*",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,9 +196,9 @@ def _title(extracted: Extracted, parts: tuple[Part, ...], job: ReadJob) -> str:
     stem = _stem(job.name)
     in_place = extracted.media == "markdown" and not job.clip
     for candidate in (extracted.title, job.title, "" if in_place else first_heading(parts)):
-        title = " ".join(sanitise.clean(candidate)[0].split())
-        if title and not _NO_TITLE.fullmatch(title) and any(character.isalnum() for character in title):
-            return title if len(title) <= 200 else title[:200].rsplit(" ", 1)[0] + "…"
+        title = sensible(sanitise.clean(candidate)[0])
+        if title:
+            return title
     return stem
 
 

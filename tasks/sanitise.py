@@ -17,9 +17,9 @@ _HIDDEN = re.compile(
     r"(?P<flag>\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{1,8}\U000e007f)"   # flags of regions are visible
     rf"|(?P<join>(?<=[{_JOINING}])[\u200c\u200d]+|(?<=[{_EMOJI}])\u200d(?=[{_EMOJI}]))"  # shape what stands beside them
     r"|(?P<variant>(?<=[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])[\U000e0100-\U000e01ef](?![\U000e0100-\U000e01ef]))"
-    r"|(?P<quiet>[\u00ad\u200e\u200f\u061c]+)"                                           # typographic help, not counted
+    r"|(?P<quiet>[\u00ad\u200e\u200f\u061c\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]+)"  # no words hide in these: not counted
     r"|[\u200b-\u200d\u2060-\u2064\u206a-\u206f\ufeff\u180e\u115f\u1160\u3164\uffa0\ufff9-\ufffb\u202a-\u202e\u2066-\u2069"
-    r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\U000e0000-\U000e007f\U000e0100-\U000e01ef]+|[\ufe00-\ufe0f]{2,}"
+    r"\U000e0000-\U000e007f\U000e0100-\U000e01ef]+|[\ufe00-\ufe0f]{2,}"
 )
 _VISIBLE_ASCII = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _TAG_CHARACTERS = re.compile(r"[\U000e0020-\U000e007e]{4,}")
