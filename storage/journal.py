@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -152,7 +152,11 @@ class Journal:
 
     def close(self, closed: Closed) -> None:
         """Keep what was done and remove the open journal."""
-        content = json.dumps(asdict(closed), ensure_ascii=False, sort_keys=True).encode()
+        told = {"commit": closed.commit, "run": closed.run, "kind": closed.kind, "now": closed.now,
+                "snapshot": closed.snapshot, "parent": closed.parent,
+                "landed": [[one.path, one.before, one.after] for one in closed.landed],
+                "refused": [[one.path, one.reason] for one in closed.refused]}
+        content = json.dumps(told, ensure_ascii=False, sort_keys=True).encode()
         write_file(self.folder / "closed" / f"{closed.commit}.json", [content])
         self.open_path.unlink()
         fsync_folder(self.folder)
@@ -164,8 +168,8 @@ class Journal:
         for file in (self.folder / "closed").glob("*.json"):
             try:
                 told = json.loads(file.read_bytes())
-                landed = tuple(Landed(**one) for one in told.pop("landed"))
-                refused = tuple(Refusal(**one) for one in told.pop("refused"))
+                landed = tuple(Landed(*one) for one in told.pop("landed"))
+                refused = tuple(Refusal(*one) for one in told.pop("refused"))
                 found.append(Closed(**told, landed=landed, refused=refused))
             except (ValueError, KeyError, TypeError):
                 continue

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from storage.durable import append_line, fsync_folder
@@ -99,7 +99,7 @@ class Runs:
         told = {(row.commit, row.path, row.after) for row in self.audit() if row.commit == rows[0].commit}
         fresh = [row for row in rows if (row.commit, row.path, row.after) not in told]
         if fresh:
-            self._append_text(self._audit, "\n".join(_dump(asdict(row)) for row in fresh))
+            self._append_text(self._audit, "\n".join(_dump({name: getattr(row, name) for name in AuditRow.__slots__}) for row in fresh))
 
     def _append(self, path: Path, event: dict[str, object]) -> None:
         self._append_text(path, _dump(event))
