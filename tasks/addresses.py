@@ -69,6 +69,7 @@ _SHARE_HOSTS = (
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _KEPT_IN_PATH = _UNRESERVED | frozenset(b"!$&'()*+,;=:@/")
 _KEPT_IN_QUERY = _KEPT_IN_PATH | frozenset(b"?")
+_PLAIN = re.compile(r"[A-Za-z0-9._~!$&'()*+,;=:@/-]*")
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
 _BARE = re.compile(r"(www\.|m\.)?[\w-]+(\.[\w-]+)*\.[^\W\d_]{2,}(:\d+)?([/?#].*)?", re.IGNORECASE)
 _VIDEO_ID = re.compile(r"[A-Za-z0-9_-]{11}")
@@ -309,11 +310,7 @@ def _without_tracking(query: str, host: str) -> str:
     kept = []
     for pair in query.split("&"):
         key = unquote(pair.split("=", 1)[0]).lower()
-        tracks = (
-            key in _TRACKING
-            or key.startswith(_TRACKING_PREFIXES)
-            or (share and key in {"si", "feature", "pp"})
-        )
+        tracks = key in _TRACKING or key.startswith(_TRACKING_PREFIXES) or (share and key in {"si", "feature", "pp"})
         if pair and not tracks:
             kept.append(pair)
     return "&".join(kept)
@@ -321,6 +318,8 @@ def _without_tracking(query: str, host: str) -> str:
 
 def _encode(text: str, kept: frozenset[int]) -> str:
     """Percent-encode what must be, decode what need not be, hex digits in upper case."""
+    if _PLAIN.fullmatch(text):
+        return text
     data = text.encode("utf-8", "surrogatepass")
     out: list[str] = []
     place = 0
@@ -337,9 +336,7 @@ def _encode(text: str, kept: frozenset[int]) -> str:
 
 
 def _unsupported(url: str, cause: str) -> SourceError:
-    return SourceError(
-        _shown(url), Outcome.UNSUPPORTED, cause, "Give an address that begins with https:// or http://."
-    )
+    return SourceError(_shown(url), Outcome.UNSUPPORTED, cause, "Give an address that begins with https:// or http://.")
 
 
 def _shown(url: str) -> str:

@@ -34,9 +34,7 @@ from tasks.transport import Answer, FetchError, Transport
 _ACCEPT = "text/html,application/xhtml+xml,application/pdf,application/atom+xml,text/*;q=0.9,*/*;q=0.5"
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
-_LONGEST_WAIT = (
-    60.0  # seconds a run waits when a server asks for time; for longer the address waits for another night
-)
+_LONGEST_WAIT = 60.0  # seconds a run waits when a server asks for time; for longer the address waits for another night
 _LONGEST_RETRY = 7 * 24 * 3600.0
 _SAVE_IT = "Save the page with your browser into the sources folder."
 _LATER = "It is tried again in a later night."
@@ -49,9 +47,7 @@ class FetchRequest:
     url: str
     etag: str = ""
     last_modified: str = ""
-    final_url: str = (
-        ""  # where redirects led last time: only there do `etag` and `last_modified` mean anything
-    )
+    final_url: str = ""  # where redirects led last time: only there do `etag` and `last_modified` mean anything
     robots: bool = True  # False for a feed that the person subscribed to, as feed readers do
 
 
@@ -157,9 +153,7 @@ class Fetcher:
         self._polite.wait(host)
         self._transport.deadline.start(self._settings.timeout_seconds)
         sent = {**headers, "User-Agent": self._settings.user_agent}
-        return self._transport.exchange(
-            method, url, sent, limit or self._limit, content, wanted=lambda status: True
-        )
+        return self._transport.exchange(method, url, sent, limit or self._limit, content, wanted=lambda status: True)
 
     def stop_host(self, url: str, error: SourceError) -> None:
         """Leave the host of this address alone for the rest of the run."""
@@ -233,9 +227,7 @@ class Fetcher:
         try:
             target = canonical(join(url, location))
         except SourceError as error:
-            raise FetchError(
-                url, error.outcome, f"redirected to a place that is not read: {error.cause}"
-            ) from None
+            raise FetchError(url, error.outcome, f"redirected to a place that is not read: {error.cause}") from None
         if url.startswith("https:") and target.startswith("http:"):
             raise FetchError(
                 url,
@@ -246,9 +238,7 @@ class Fetcher:
         if target in seen:
             if "set-cookie" in answer.headers:
                 raise FetchError(url, Outcome.NEEDS_BROWSER, "the site insists on cookies", _SAVE_IT)
-            raise FetchError(
-                url, Outcome.BLOCKED, "redirects lead in a circle", f"Check the address. {_LATER}"
-            )
+            raise FetchError(url, Outcome.BLOCKED, "redirects lead in a circle", f"Check the address. {_LATER}")
         seen.add(target)
         return target
 
@@ -304,9 +294,7 @@ def next_try(now: datetime, failures: int, retry_after: float = 0.0) -> datetime
     return now + timedelta(seconds=max(pause, min(retry_after, _LONGEST_RETRY)))
 
 
-def _fetched(
-    status: Literal["fetched", "unchanged"], answer: Answer, url: str, request: FetchRequest
-) -> Fetched:
+def _fetched(status: Literal["fetched", "unchanged"], answer: Answer, url: str, request: FetchRequest) -> Fetched:
     kept = request if status == "unchanged" else FetchRequest(url)
     return Fetched(
         status,
@@ -340,9 +328,7 @@ def _about(error: FetchError, url: str) -> FetchError:
     """
     hop = error.subject
     cause = error.cause if hop == url or _host(hop) == _host(url) else f"{error.cause} (at {hop})"
-    return FetchError(
-        url, error.outcome, cause, error.next_step, error.again, error.retry_after, error.host_down
-    )
+    return FetchError(url, error.outcome, cause, error.next_step, error.again, error.retry_after, error.host_down)
 
 
 def _host(url: str) -> str:

@@ -90,9 +90,7 @@ def system_resolve(host: str, port: int) -> Sequence[str]:
 
 def is_public(address: IP) -> bool:
     """Whether an address, and any IPv4 address wrapped in it, belongs to the public internet."""
-    if address in _METADATA or any(
-        address in network for network in _CLOSED if network.version == address.version
-    ):
+    if address in _METADATA or any(address in network for network in _CLOSED if network.version == address.version):
         return False
     if isinstance(address, ipaddress.IPv6Address):
         return all(is_public(inner) for inner in _wrapped(address))

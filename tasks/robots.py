@@ -48,9 +48,7 @@ class Robots:
         origin = self._origin(url)
         if origin.problem is not None:
             problem = origin.problem
-            raise FetchError(
-                url, problem.outcome, problem.cause, problem.next_step, host_down=problem.host_down
-            )
+            raise FetchError(url, problem.outcome, problem.cause, problem.next_step, host_down=problem.host_down)
         if origin.rules is None:
             return 0.0
         if not origin.rules.can_fetch(url, self._agent):

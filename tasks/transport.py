@@ -84,9 +84,7 @@ class Transport:
         self._environment = settings.proxy == "environment"
         if self._environment:
             named = getproxies()
-            self._proxies = {
-                scheme: self._proxy(named[scheme]) for scheme in ("http", "https") if scheme in named
-            }
+            self._proxies = {scheme: self._proxy(named[scheme]) for scheme in ("http", "https") if scheme in named}
         elif settings.proxy:
             proxy = self._proxy(settings.proxy)
             self._proxies = {"http": proxy, "https": proxy}
@@ -106,7 +104,7 @@ class Transport:
         wanted: Callable[[int], bool] = lambda status: status == HTTPStatus.OK,
         cut: bool = False,
     ) -> Answer:
-        """Send one request within the thread's deadline; the body is read only of answers with a wanted status.
+        """Send one request within the thread's deadline; the body is read only when the status is wanted.
 
         `limit` holds for the bytes on the wire and for the decoded body; beyond it FetchError refused is
         raised, or with `cut` the rest is left. Raises FetchError.
@@ -119,9 +117,7 @@ class Transport:
         except (httpcore.TimeoutException, TimeoutError) as error:
             connecting = isinstance(error, httpcore.ConnectTimeout)
             cause = "no connection in time" if connecting else "the answer took too long"
-            raise FetchError(
-                url, Outcome.TIMED_OUT, cause, _LATER, again=True, host_down=connecting
-            ) from None
+            raise FetchError(url, Outcome.TIMED_OUT, cause, _LATER, again=True, host_down=connecting) from None
         except httpcore.ConnectError as error:
             raise _unreachable(url, error) from None
         except httpcore.ProxyError as error:
@@ -133,9 +129,7 @@ class Transport:
                 url, Outcome.BLOCKED, f"the connection broke: {_words(error)}", _LATER, again=True
             ) from None
         except (httpcore.LocalProtocolError, httpcore.UnsupportedProtocol) as error:
-            raise FetchError(
-                url, Outcome.UNSUPPORTED, f"the request cannot be made: {_words(error)}"
-            ) from None
+            raise FetchError(url, Outcome.UNSUPPORTED, f"the request cannot be made: {_words(error)}") from None
 
     def _exchange(
         self,
@@ -170,9 +164,7 @@ class Transport:
             ),
             headers=[(name.encode("ascii"), value.encode("latin-1")) for name, value in sent.items()],
             content=content,
-            extensions={
-                "timeout": dict.fromkeys(("connect", "read", "write", "pool"), self.deadline.left(None))
-            },
+            extensions={"timeout": dict.fromkeys(("connect", "read", "write", "pool"), self.deadline.left(None))},
         )
         response = pool.handle_request(request)
         try:
@@ -218,9 +210,7 @@ def _read(url: str, pieces: Iterable[bytes], headers: Mapping[str, str], limit: 
         try:
             body += inflater.feed(piece, limit - len(body)) if inflater else piece
         except zlib.error:
-            raise FetchError(
-                url, Outcome.UNREADABLE, "the answer's compression is damaged", _SAVE_IT
-            ) from None
+            raise FetchError(url, Outcome.UNREADABLE, "the answer's compression is damaged", _SAVE_IT) from None
         if len(body) > limit or wire > limit:
             if cut:
                 return bytes(body[:limit])
@@ -256,9 +246,7 @@ class _Inflater:
             except zlib.error:
                 if not self._untouched:
                     raise
-                self._stream = zlib.decompressobj(
-                    -15
-                )  # "deflate" without its header, as some servers send it
+                self._stream = zlib.decompressobj(-15)  # "deflate" without its header, as some servers send it
                 out += self._stream.decompress(data, room - len(out) + 1)
             self._untouched = False
             data = self._stream.unused_data if self._stream.eof else self._stream.unconsumed_tail
