@@ -21,17 +21,19 @@ from tasks.records import (
     CandidateRecord,
     Changes,
     ChunksRecord,
+    DocumentRecord,
     EmbeddingRecord,
     PageRecord,
     SourceRecord,
 )
 
-Row = PageRecord | SourceRecord | ChunksRecord | CandidateRecord | EmbeddingRecord
+Row = PageRecord | SourceRecord | DocumentRecord | ChunksRecord | CandidateRecord | EmbeddingRecord
 R = TypeVar("R")
 
 TABLES: Mapping[str, type[Row]] = types.MappingProxyType({
     "pages": PageRecord,
     "sources": SourceRecord,
+    "documents": DocumentRecord,
     "chunks": ChunksRecord,
     "candidates": CandidateRecord,
     "embeddings": EmbeddingRecord,
