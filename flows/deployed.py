@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar, cast
 from uuid import UUID
@@ -28,6 +28,7 @@ from prefect.artifacts import (
     update_progress_artifact,
 )
 from prefect.cache_policies import NO_CACHE
+from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import (
     ConcurrencyLimitConfig,
     ConcurrencyLimitStrategy,
@@ -36,8 +37,12 @@ from prefect.client.schemas.objects import (
     TaskRun,
 )
 from prefect.deployments.runner import RunnerDeployment
+from prefect.events.actions import ChangeFlowRunState
+from prefect.events.schemas.automations import AutomationCore, EventTrigger, Posture
+from prefect.events.schemas.events import ResourceSpecification
 from prefect.flows import Flow
 from prefect.futures import PrefectFuture
+from prefect.logging.handlers import APILogHandler
 from prefect.runtime import flow_run
 from prefect.schedules import Cron
 from prefect.states import Completed, Failed
@@ -55,8 +60,12 @@ from tasks.digest import NightReport, headline, markdown
 S = TypeVar("S")
 T = TypeVar("T")
 
+LOGGERS = ("config", "tasks", "storage", "flows", "serving")
 RETRIES = 2
 RETRY_SECONDS = [1, 10]
+DEAD_AFTER_SECONDS = 90
+"""Three heartbeats; each comes after 30 seconds."""
+
 PROGRESS_SECONDS = 2.0
 """Pause between two updates of a progress bar; each costs a call of the server."""
 
@@ -176,7 +185,9 @@ def nightly(wiki: str) -> State[None]:
     persist_result=False,
     validate_parameters=True,
 )
-def ingest(wiki: str, sources: list[str] | None = None, force: bool = False, dry_run: bool = False) -> State[None]:
+def ingest(
+    wiki: str, sources: list[str] | None = None, force: bool = False, dry_run: bool = False
+) -> State[None]:
     """Read new sources into the wiki now.
 
     Args:
@@ -191,6 +202,8 @@ def ingest(wiki: str, sources: list[str] | None = None, force: bool = False, dry
 def _carry_out(folder: str, kind: str, only: tuple[str, ...], force: bool, dry_run: bool) -> State[None]:
     """Run the night and say honestly how it ended."""
     caller = _caller.get() or _Caller(silent)
+    for name in LOGGERS:
+        logging.getLogger(name).setLevel(logging.INFO)  # so that Prefect's handler hears of each step
     try:
         wiki = open_wiki(Path(folder))
         runner = PrefectRunner(caller.listener)
@@ -218,7 +231,9 @@ def _publish(wiki: Wiki, kind: str, report: NightReport) -> None:
     private = wiki.settings.prefect.mode == "existing" and not wiki.settings.prefect.show_page_text
     try:
         text = f"{headline(report)}.\n" if private else markdown(report, wiki.settings.time_zone)
-        create_markdown_artifact(text, key=artifact_key("digest", wiki.name), description=f"{kind} of {wiki.name}")
+        create_markdown_artifact(
+            text, key=artifact_key("digest", wiki.name), description=f"{kind} of {wiki.name}"
+        )
         if report.waiting and not private:
             rows = [
                 {
@@ -240,7 +255,9 @@ def _publish(wiki: Wiki, kind: str, report: NightReport) -> None:
 # --- from the terminal -----------------------------------------------------------------------------------
 
 
-def run_here(wiki: Wiki, kind: str, listener: Progress, only: tuple[str, ...] = (), force: bool = False) -> NightReport:
+def run_here(
+    wiki: Wiki, kind: str, listener: Progress, only: tuple[str, ...] = (), force: bool = False
+) -> NightReport:
     """Run a flow in this process, on the server that the environment names; raises what the night raised."""
     caller = _Caller(listener)
     token = _caller.set(caller)
@@ -251,6 +268,7 @@ def run_here(wiki: Wiki, kind: str, listener: Progress, only: tuple[str, ...] = 
             state = ingest(str(wiki.root), list(only), force, return_state=True)
     finally:
         _caller.reset(token)
+        APILogHandler.flush(APILogHandler())  # the server may be stopped next
     if isinstance(caller.ended, NightwikiError):
         raise caller.ended
     if caller.ended is None:
@@ -288,4 +306,28 @@ def deployments(wiki: Wiki) -> tuple[RunnerDeployment, ...]:
 
 def serve_deployments(wiki: Wiki) -> None:
     """Serve the wiki's deployments until SIGTERM or SIGINT; schedules stay on when this ends."""
+    if wiki.settings.prefect.mode == "own":
+        _mark_dead_runs()
     serve(*deployments(wiki), limit=2, pause_on_shutdown=False, print_starting_message=False)
+
+
+def _mark_dead_runs() -> None:
+    """Have the server mark a run whose process was killed as crashed, so that it does not look alive for ever."""
+    beat, name = "prefect.flow-run.heartbeat", "nightwiki: mark dead runs as crashed"
+    ended = {
+        f"prefect.flow-run.{state}"
+        for state in ("Completed", "Failed", "Cancelled", "Crashed", "Partial", "Skipped")
+    }
+    trigger = EventTrigger(
+        after={beat},
+        expect={beat, *ended},
+        match=ResourceSpecification({"prefect.resource.id": ["prefect.flow-run.*"]}),
+        for_each={"prefect.resource.id"},
+        posture=Posture.Proactive,
+        threshold=1,
+        within=timedelta(seconds=DEAD_AFTER_SECONDS),
+    )
+    action = ChangeFlowRunState(state=StateType.CRASHED, message="Its process sends no heartbeat any more.")
+    with get_client(sync_client=True) as client:
+        if not client.read_automations_by_name(name):
+            client.create_automation(AutomationCore(name=name, trigger=trigger, actions=[action]))
