@@ -207,7 +207,7 @@ def _carry_out(folder: str, kind: str, only: tuple[str, ...], force: bool, dry_r
     try:
         wiki = open_wiki(Path(folder))
         runner = PrefectRunner(caller.listener)
-        caller.ended = report = nights.night(wiki, runner, utc_now(), only=only, force=force, dry_run=dry_run)
+        caller.ended = report = nights.night(wiki, runner, utc_now(), only, force, dry_run, kind)
     except BusyError as error:
         caller.ended = error
         return State(type=StateType.CANCELLED, name="Skipped", message=str(error))

@@ -90,7 +90,12 @@ def plan(target: Path, demo: bool = False) -> Plan:
         return Plan(root, "adopt", len(notes), settings, (_settings_file(settings),))
     if demo:
         settings = base.model_copy(update={"embedding": Embedding(model=OFFLINE_MODEL)})
-        return Plan(root, "demo", 0, settings, (_settings_file(settings), *_skeleton(settings, demo=True)))
+        brought = [
+            NewFile(name, content) for name, content in _tree(resources.files("config") / "data" / "demo")
+        ]
+        names = {file.path for file in brought}
+        usual = [file for file in (_settings_file(settings), *_skeleton(settings)) if file.path not in names]
+        return Plan(root, "demo", 0, settings, _missing(root, (*usual, *brought)))
     return Plan(root, "new", 0, base, _missing(root, (_settings_file(base), *_skeleton(base))))
 
 
@@ -114,14 +119,10 @@ def _settings_file(settings: Settings) -> NewFile:
     return NewFile(SETTINGS_NAME, render_settings(settings).encode())
 
 
-def _skeleton(settings: Settings, demo: bool = False) -> Iterator[NewFile]:
+def _skeleton(settings: Settings) -> Iterator[NewFile]:
     yield NewFile("purpose.md", _PURPOSE.encode())
     yield NewFile(settings.sources.inbox, _INBOX.encode())
     yield NewFile(settings.sources.list, _SOURCE_LIST.encode())
-    if demo:
-        folder = resources.files("config") / "data" / "demo"
-        for name, content in _tree(folder):
-            yield NewFile(f"{settings.sources.dir}/{name}", content)
 
 
 def _missing(root: Path, files: tuple[NewFile, ...]) -> tuple[NewFile, ...]:

@@ -85,8 +85,11 @@ def _decide(
         )
     else:
         from flows import night
+        from flows.reading_in import Review
+        from flows.steps import DirectRunner, utc_now
 
-        report = night.review(wiki, [one.id for one in good], [one.id for one in bad], reason)
+        reviews = [Review(one.slug, True) for one in good] + [Review(one.slug, False, reason) for one in bad]
+        report = night.review(wiki, DirectRunner(), utc_now(), reviews)
         refused = {problem.subject: problem.cause for problem in report.problems}
         waiting = {one.id for one in look.open_candidates(wiki)}
         answer = ReviewAnswer(
