@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tasks import links
+from tasks import blocks, links, plain, sentences
+from tasks.records import BlockKind
 from tasks.similarity import most_similar
 
 MARKER = "<!-- nightwiki:scaffold -->"
 REST = "More pages"
+_SUMMARY = 160  # characters
 _SMALLEST = 2  # pages that make a category worth a heading
 
 
@@ -22,6 +25,14 @@ class Entry:
     title: str
     summary: str
     tags: tuple[str, ...]
+
+
+def summary(markdown: str) -> str:
+    """The first sentence of a page's first paragraph, in plain words and not too long."""
+    body = markdown[plain.body_start(markdown) :]
+    first = next((block.text for block in blocks.split(body[:6000]) if block.kind is BlockKind.PARAGRAPH), "")
+    said = sentences.split(plain.plain(first))
+    return textwrap.shorten(said[0], _SUMMARY, placeholder=" …") if said else ""
 
 
 def line(entry: Entry) -> str:

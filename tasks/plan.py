@@ -11,21 +11,18 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from config.settings import Settings
-from tasks import blocks, candidates, linking, merge, slugs, staging
+from tasks import linking, merge, review, slugs, staging
 from tasks.records import (
     NO_CHANGES,
-    BlockKind,
     CandidateRecord,
     Changes,
     FileWrite,
     Owner,
     PageProposal,
     PageRecord,
-    ProposedBlock,
 )
-from tasks.text_bytes import digest, encode
-
-_LINKED = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.TABLE, BlockKind.QUOTE})
+from tasks.relink import relink
+from tasks.text_bytes import encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +34,7 @@ class Desk:
     on_disk: Mapping[str, str]  # hash of candidate files by path
     basenames: Collection[str]  # of all Markdown files in the vault, without suffix
     live_sources: Collection[str]
+    source_links: Mapping[str, str]  # by source id, as they stand in `sources`
     resolve: Callable[[str], str]
     pages_dir: str
     candidates_dir: str
@@ -78,11 +76,12 @@ def plan(
     published = {t.page_id: t for t in targets if t.current is None and not t.hold}
     names = _names(desk.pages, retired, published.values())
     draft = _Draft(desk, names, settings, now)
+    draft.retire(retired)
     for target in targets:
         draft.put(target)
-    draft.retire(retired)
-    draft.orphaned_candidates({t.page_id for t in targets})
-    draft.relink([published[i] for i in published], retired, {t.page_id for t in targets})
+    proposed = {target.page_id for target in targets}
+    draft.withdraw_candidates(proposed)
+    draft.relink(published.values(), proposed)
     return draft.plan(declined)
 
 
@@ -139,7 +138,7 @@ class _Draft:
         self._desk, self._names, self._settings, self._now = desk, names, settings, now
         self._writes: list[FileWrite] = []
         self._records: list[PageRecord] = []
-        self._dropped_candidates: list[str] = []
+        self._gone: tuple[str, ...] = ()
         self._created: list[PageRecord] = []
         self._updated: list[PageRecord] = []
         self._removed: list[PageRecord] = []
@@ -148,96 +147,74 @@ class _Draft:
 
     def put(self, target: _Target) -> None:
         """Plan one proposal."""
-        proposal = self._link(target)
         if target.current is None:
-            self._put_new(target, proposal)
+            self._put_new(target)
         else:
-            self._put_update(target, target.current, proposal)
+            self._put_update(target, target.current)
 
-    def _link(self, target: _Target) -> PageProposal:
-        already = {target.slug}
-        linked = tuple(
-            replace(block, text=linking.link_block(block.text, self._names, already))
-            if block.kind in _LINKED
-            else block
-            for block in target.proposal.blocks
-        )
-        return replace(target.proposal, blocks=linked)
-
-    def _put_new(self, target: _Target, proposal: PageProposal) -> None:
-        made = merge.new_page(proposal, target.page_id, target.path, self._now, self._desk.resolve)
-        page = _with_file(made.record, made.text)
+    def _put_new(self, target: _Target) -> None:
+        desk = self._desk
+        made = merge.new_page(target.proposal, target.page_id, target.path, self._now, desk.source_links, desk.resolve)
+        page = self._linked(made.record)
         waiting = target.candidate
-        on_disk = self._desk.on_disk.get(waiting.path) if waiting is not None and waiting.state == "open" else None
-        edited = waiting is not None and waiting.state == "open" and on_disk not in (None, waiting.file_hash)
-        discarded = (
-            waiting is not None
-            and waiting.state == "discarded"
-            and (waiting.proposal_hash == candidates.proposal_hash(target.proposal))
-        )
-        if target.hold or edited or discarded:
-            reasons = target.hold or ("you are editing the candidate",)
-            self._stage(target, page, "new", "", "", reasons)
+        on_disk = desk.on_disk.get(waiting.path) if waiting is not None and waiting.state == "open" else None
+        reasons = target.hold or _kept_waiting(waiting, on_disk, target.proposal)
+        if reasons:
+            self._stage(target, page, "new", None, reasons)
             return
-        self._writes.append(FileWrite(target.path, None, encode(made.text), Changes(pages=(page,))))
+        self._writes.append(FileWrite(target.path, None, encode(page.markdown), Changes(pages=(page,))))
         self._created.append(page)
-        if waiting is not None and waiting.state == "open" and on_disk is not None:
+        if waiting is not None and on_disk is not None:
             done = replace(waiting, state="promoted", note="more sources raised its confidence", page="")
             self._writes.append(FileWrite(waiting.path, on_disk, None, Changes(candidates=(done,)), after=target.path))
 
-    def _put_update(self, target: _Target, current: PageRecord, proposal: PageProposal) -> None:
-        made = merge.merge_page(current, proposal, self._now, self._desk.resolve)
-        full = made.staged_text or made.text
-        if target.hold and full != current.markdown:
-            page = _with_file(made.staged_record if made.staged_text and made.staged_record else made.record, full)
-            self._stage(target, page, "update", current.file_hash, current.markdown, target.hold)
+    def _put_update(self, target: _Target, current: PageRecord) -> None:
+        desk = self._desk
+        made = merge.merge_page(current, target.proposal, self._now, desk.source_links, desk.resolve)
+        page = self._linked(made.record)
+        full = self._linked(made.staged_record) if made.staged_record is not None else None
+        if target.hold:
+            if (full or page).markdown != current.markdown:
+                self._stage(target, full or page, "update", current, target.hold)
             return
-        page = _with_file(made.record, made.text)
-        staged_page = (
-            _with_file(made.staged_record, made.staged_text) if made.staged_text and made.staged_record else None
-        )
-        if made.text != current.markdown:
-            fallback = self._candidate(
-                target,
-                staged_page or page,
-                "update",
-                current.file_hash,
-                current.markdown,
-                ("the page was saved by somebody while the night was at work",),
-            )
+        if page.markdown != current.markdown:
+            saved = ("the page was saved by somebody while the night was at work",)
+            fallback = self._candidate(target, full or page, "update", current, saved)
+            content = encode(page.markdown)
             self._writes.append(
-                FileWrite(
-                    current.path, current.file_hash, encode(made.text), Changes(pages=(page,)), otherwise=fallback
-                )
+                FileWrite(current.path, current.file_hash, content, Changes(pages=(page,)), otherwise=fallback)
             )
             self._updated.append(page)
         elif page != current:
             self._records.append(page)
-        if staged_page is not None:
-            self._stage(target, staged_page, "update", page.file_hash, made.text, made.conflicts)
+        if full is not None:
+            self._stage(target, full, "update", page, made.conflicts)
         elif target.candidate is not None and target.candidate.state == "open" and target.candidate.kind == "update":
             self._drop_candidate(target.candidate, "the page has what it proposed")
 
+    def _linked(self, page: PageRecord) -> PageRecord:
+        return relink(page, self._names, self._gone, self._desk.resolve)
+
     def _candidate(
-        self, target: _Target, page: PageRecord, kind: str, base_hash: str, before: str, reasons: tuple[str, ...]
+        self, target: _Target, page: PageRecord, kind: str, base: PageRecord | None, reasons: tuple[str, ...]
     ) -> FileWrite | None:
-        draft = candidates.Draft(
-            page,
-            kind,
-            target.path,
-            base_hash,
-            before,
-            reasons,
-            candidates.proposal_hash(target.proposal),
-            target.proposal.subject,
+        draft = review.Draft(
+            page=page,
+            kind=kind,
+            target=target.path,
+            base_hash=base.file_hash if base is not None else "",
+            before=base.markdown if base is not None else "",
+            reasons=reasons,
+            proposal_hash=review.proposal_hash(target.proposal),
+            subject=target.proposal.subject,
         )
         on_disk = self._desk.on_disk.get(target.candidate.path) if target.candidate is not None else None
-        return candidates.write_candidate(draft, self._desk.candidates_dir, target.candidate, on_disk, self._now)
+        return review.write_candidate(draft, self._desk.candidates_dir, target.candidate, on_disk, self._now)
 
     def _stage(
-        self, target: _Target, page: PageRecord, kind: str, base_hash: str, before: str, reasons: tuple[str, ...]
+        self, target: _Target, page: PageRecord, kind: str, base: PageRecord | None, reasons: tuple[str, ...]
     ) -> None:
-        write = self._candidate(target, page, kind, base_hash, before, reasons)
+        write = self._candidate(target, page, kind, base, reasons)
         if write is not None:
             self._writes.append(write)
             self._staged.extend(write.changes.candidates)
@@ -255,75 +232,63 @@ class _Draft:
             if page is None or page.deleted or page.adopted:
                 continue
             empty = PageProposal(
-                page.subjects[0] if page.subjects else "",
-                page.id,
-                page.title,
-                (),
-                (),
-                page.aliases,
-                page.tags,
-                page.type,
-                "stale",
-                "low",
-                ("its last source left",),
+                subject=page.subjects[0] if page.subjects else "",
+                page_id=page.id,
+                title=page.title,
+                blocks=(),
+                sources=(),
+                aliases=page.aliases,
+                tags=page.tags,
+                type=page.type,
+                status="stale",
+                confidence="low",
+                reasons=("its last source left",),
             )
-            made = merge.merge_page(page, empty, self._now, self._desk.resolve)
-            theirs = [b for b in made.record.blocks if b.owner is Owner.PERSON]
-            if theirs:
-                kept = _with_file(made.record, made.text)
-                if made.text != page.markdown:
-                    self._writes.append(FileWrite(page.path, page.file_hash, encode(made.text), Changes(pages=(kept,))))
+            kept = merge.merge_page(page, empty, self._now, self._desk.source_links, self._desk.resolve).record
+            if any(block.owner is Owner.PERSON for block in kept.blocks):
+                if kept.markdown != page.markdown:
+                    content = encode(kept.markdown)
+                    self._writes.append(FileWrite(page.path, page.file_hash, content, Changes(pages=(kept,))))
                     self._updated.append(kept)
-            else:
-                self._writes.append(
-                    FileWrite(
-                        page.path, page.file_hash, None, Changes(drop_pages=(page.id,), drop_embeddings=(page.id,))
-                    )
-                )
-                self._removed.append(page)
+                continue
+            gone = Changes(drop_pages=(page.id,), drop_embeddings=(page.id,))
+            self._writes.append(FileWrite(page.path, page.file_hash, None, gone))
+            self._removed.append(page)
+        self._gone = tuple(page.slug for page in self._removed)
 
-    def orphaned_candidates(self, proposed: Collection[str]) -> None:
+    def withdraw_candidates(self, proposed: Collection[str]) -> None:
         """Take back unedited candidates none of whose sources is left."""
+        live = set(self._desk.live_sources)
         for candidate in sorted(self._desk.candidates.values(), key=lambda c: c.id):
-            orphan = candidate.state == "open" and not set(candidate.sources) & set(self._desk.live_sources)
-            if (
-                orphan
-                and candidate.id not in proposed
-                and self._desk.on_disk.get(candidate.path) == candidate.file_hash
-            ):
-                self._writes.append(
-                    FileWrite(candidate.path, candidate.file_hash, None, Changes(drop_candidates=(candidate.id,)))
-                )
+            if candidate.state != "open" or candidate.id in proposed or live & set(candidate.sources):
+                continue
+            if self._desk.on_disk.get(candidate.path) == candidate.file_hash:
+                gone = Changes(drop_candidates=(candidate.id,))
+                self._writes.append(FileWrite(candidate.path, candidate.file_hash, None, gone))
 
-    def relink(self, new: Sequence[_Target], retired: Collection[str], planned: Collection[str]) -> None:
+    def relink(self, new: Iterable[_Target], planned: Collection[str]) -> None:
         """Link older pages to the new ones they mention, and take out links to pages that were retired."""
-        gone = tuple(page.slug for page in self._removed)
         spoken = [name.casefold() for t in new for name in (t.proposal.title, *t.proposal.aliases)]
-        if not spoken and not gone:
+        sought = [*spoken, *(stem.casefold() for stem in self._gone)]
+        if not sought:
             return
+        passed = {*planned, *(page.id for page in self._removed), *(page.id for page in self._updated)}
         for page in sorted(self._desk.pages.values(), key=lambda p: p.id):
-            if page.deleted or page.adopted or page.id in planned or page.id in retired:
+            if page.deleted or page.adopted or page.id in passed:
                 continue
             text = page.markdown.casefold()
-            if any(name in text for name in spoken) or any(stem.casefold() in text for stem in gone):
-                self._relink_page(page, gone)
-
-    def _relink_page(self, page: PageRecord, gone: tuple[str, ...]) -> None:
-        already = {page.slug, *linking.linked(page.markdown)}
-
-        def change(block: ProposedBlock) -> str:
-            return linking.link_block(linking.unlink(block.text, gone) if gone else block.text, self._names, already)
-
-        made = merge.rewrite_own_blocks(page, _LINKED, change, self._desk.resolve)
-        if made.text != page.markdown:
-            record = _with_file(made.record, made.text)
-            self._writes.append(FileWrite(page.path, page.file_hash, encode(made.text), Changes(pages=(record,))))
-            self._relinked.append(record)
+            if any(name in text for name in sought):
+                linked = self._linked(page)
+                if linked is not page:
+                    content = encode(linked.markdown)
+                    self._writes.append(FileWrite(page.path, page.file_hash, content, Changes(pages=(linked,))))
+                    self._relinked.append(linked)
 
     def plan(self, declined: Mapping[str, str]) -> Plan:
+        """What was collected."""
         return Plan(
             writes=tuple(self._writes),
-            changes=Changes(pages=tuple(self._records), drop_candidates=tuple(self._dropped_candidates)),
+            changes=Changes(pages=tuple(self._records)),
             created=tuple(self._created),
             updated=tuple(self._updated),
             removed=tuple(self._removed),
@@ -333,10 +298,12 @@ class _Draft:
         )
 
 
-def _with_file(record: PageRecord, text: str) -> PageRecord:
-    return replace(record, markdown=text, file_hash=digest(encode(text)))
-
-
-def text_of(block: blocks.Block) -> str:
-    """Return a block's text as it stands on the page."""
-    return block.text
+def _kept_waiting(candidate: CandidateRecord | None, on_disk: str | None, proposal: PageProposal) -> tuple[str, ...]:
+    """Why a page that could be published stays a candidate."""
+    if candidate is None:
+        return ()
+    if candidate.state == "open" and on_disk not in (None, candidate.file_hash):
+        return ("you are editing the candidate",)
+    if candidate.state == "discarded" and candidate.proposal_hash == review.proposal_hash(proposal):
+        return ("you discarded the same page",)
+    return ()

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 from pydantic import TypeAdapter
 
-from tasks import blocks, merge, pages
+from tasks import blocks, pages
+from tasks.candidate import candidate_text, strip_candidate
 from tasks.records import NO_CHANGES, CandidateRecord, Changes, FileWrite, PageProposal, PageRecord
 from tasks.text_bytes import decode, digest, encode
 
@@ -75,7 +76,7 @@ def write_candidate(
         return None
     expected = on_disk if known is not None and known.state == "open" else None
     of = draft.page.slug if draft.kind == "update" else ""
-    text = merge.candidate_text(
+    text = candidate_text(
         draft.page.markdown,
         draft.kind,
         of,
@@ -123,7 +124,7 @@ def promote(
             next_step="The next night compares again and makes a fresh candidate",
         )
     written = _PAGE.validate_json(candidate.page)
-    text = merge.strip_candidate(decode(content))
+    text = strip_candidate(decode(content))
     page_bytes = encode(text)
     page = pages.read_page(candidate.target, text, written, resolve)
     page = replace(

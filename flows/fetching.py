@@ -1,0 +1,153 @@
+"""Addresses, from lists and feeds to bytes that can be read: fetched politely, and only when they are due."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from config.errors import SourceError
+from flows.gathering import FILES, KEPT_BACK, Gathering, new_record, read_job
+from flows.session import Session, parse_moment
+from flows.steps import StepRunner
+from tasks.addresses import identify, video_id
+from tasks.fetch import Fetched, Fetcher, FetchRequest
+from tasks.records import TRANSIENT, Found, Outcome, SourceKind, SourceRecord
+
+if TYPE_CHECKING:
+    from tasks.feeds import FeedEntry
+
+_RETRY_DAYS = 7
+"""Days until an address that failed for good is asked again; doubled with each failure, up to eight weeks."""
+
+
+class Addresses:
+    """Fetches web pages, videos and feeds."""
+
+    def __init__(self, session: Session, gathering: Gathering, fetcher: Fetcher, folder: Path, force: bool) -> None:
+        self._session, self._g, self._fetcher, self._folder, self._force = session, gathering, fetcher, folder, force
+        self._entries: list[Found] = []
+        self._records = {r.location: r for r in gathering.records.values() if r.kind not in FILES}
+
+    def sort(self, found: Sequence[Found], runner: StepRunner) -> None:
+        """Fetch what is due. Feeds go first, for their entries are addresses of their own."""
+        if not found:
+            return
+        feed_list = [one for one in found if one.kind is SourceKind.FEED]
+        if feed_list:
+            runner.run("fetch feeds", self._fetch, feed_list, runner)
+        pages = [one for one in [*found, *self._entries] if one.kind is SourceKind.WEB]
+        if pages:
+            runner.run("fetch pages", self._fetch, pages, runner)
+        videos = [one for one in [*found, *self._entries] if one.kind is SourceKind.VIDEO]
+        if videos:
+            runner.run("fetch transcripts", self._fetch_videos, videos, runner)
+
+    def _known(self, one: Found) -> SourceRecord:
+        record = self._records.get(one.location)
+        return record if record is not None else new_record(one, self._session.now)
+
+    def _wants(self, record: SourceRecord) -> bool:
+        if record.ignored or (record.outcome in KEPT_BACK and not self._force):
+            return False
+        return self._force or not record.retry_at or record.retry_at <= self._session.now
+
+    def _fetch(self, found: Sequence[Found], runner: StepRunner) -> None:
+        wanted = {one.location: record for one in found if self._wants(record := self._known(one))}
+        requests = [
+            FetchRequest(
+                r.location,
+                *(("", "") if self._force else (r.etag, r.last_modified)),
+                r.final_url,
+                r.kind is not SourceKind.FEED,
+            )
+            for r in wanted.values()
+        ]
+        for done, result in enumerate(self._fetcher.fetch_many(requests), start=1):
+            record = wanted[result.request.url]
+            if result.error is not None:
+                self._failed(record, result.error)
+            elif result.fetched is not None:
+                self._arrived(record, result.fetched)
+            runner.progress("fetch", done, len(requests))
+
+    def _arrived(self, record: SourceRecord, answer: Fetched) -> None:
+        content = hashlib.sha256(answer.body).hexdigest() if answer.status == "fetched" else record.content_hash
+        same = answer.status == "unchanged" or (content == record.content_hash and record.outcome is Outcome.OK)
+        fresh = replace(
+            record,
+            content_hash=content,
+            etag=answer.etag or record.etag,
+            final_url=answer.final_url,
+            last_modified=answer.last_modified or record.last_modified,
+            retry_at="",
+            failures=0,
+        )
+        if record.kind is SourceKind.FEED:
+            self._feed(fresh, answer)
+        elif same and not self._force:
+            # New validators for old bytes are not worth a snapshot.
+            self._g.records[record.id] = record
+        else:
+            path = self._folder / record.id
+            path.write_bytes(answer.body)
+            self._g.records[record.id] = fresh
+            self._g.jobs.append(read_job(self._session, fresh, str(path), answer.content_type, answer.final_url))
+
+    def _feed(self, record: SourceRecord, answer: Fetched) -> None:
+        if answer.status == "unchanged":
+            return
+        try:
+            from tasks import feeds
+
+            entries = feeds.entries(answer.body, answer.final_url)[: self._session.wiki.settings.fetch.feed_items]
+        except SourceError as error:
+            self._failed(record, error)
+            return
+        self._entries += [one for one in _addresses(entries, record.location) if one.location not in self._records]
+        if record.outcome is not Outcome.OK or not record.read_at:
+            self._g.settle(replace(record, read_at=self._session.now), Outcome.OK, f"{len(entries)} entries")
+        else:
+            self._g.records[record.id] = record
+
+    def _fetch_videos(self, found: Sequence[Found], runner: StepRunner) -> None:
+        wanted = [
+            r for one in found if self._wants(r := self._known(one)) and (self._force or r.outcome is not Outcome.OK)
+        ]
+        from tasks import youtube
+
+        languages = self._session.wiki.settings.extract.languages
+        for done, record in enumerate(wanted, start=1):
+            try:
+                body = youtube.transcript(video_id(record.location), languages, self._fetcher)
+            except SourceError as error:
+                self._failed(record, error)
+            else:
+                path = self._folder / record.id
+                path.write_bytes(body)
+                fresh = replace(record, content_hash=hashlib.sha256(body).hexdigest(), retry_at="", failures=0)
+                self._g.records[record.id] = fresh
+                self._g.jobs.append(read_job(self._session, fresh, str(path), "application/json", record.location))
+            runner.progress("fetch transcripts", done, len(wanted))
+
+    def _failed(self, record: SourceRecord, error: SourceError) -> None:
+        outcome = Outcome(error.outcome)
+        retry_at = ""
+        if outcome not in TRANSIENT:
+            days = _RETRY_DAYS * min(8, 2**record.failures)
+            retry_at = (parse_moment(self._session.now) + timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self._g.settle(record, outcome, error.cause, error.next_step, retry_at=retry_at)
+
+
+def _addresses(entries: Sequence[FeedEntry], feed: str) -> Iterator[Found]:
+    """The pages and videos that a feed's entries lead to."""
+    for entry in entries:
+        try:
+            address = identify(entry.url)
+        except SourceError:
+            continue  # an entry without an address that can be fetched
+        if address.kind is not SourceKind.FEED:
+            yield Found(address.kind, address.location, listed_in=feed, title=entry.title)

@@ -1,0 +1,75 @@
+"""The state of sources while a run gathers them: records as they stand now, and the jobs of reading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from flows.session import Session
+from tasks.addresses import source_id
+from tasks.digest import Problem
+from tasks.read_source import ReadJob
+from tasks.records import TRANSIENT, Found, Outcome, SourceKind, SourceRecord
+
+FILES = frozenset({SourceKind.FILE, SourceKind.CLIP})
+KEPT_BACK = frozenset({Outcome.WITHDRAWN, Outcome.UNDONE})
+
+
+@dataclass(slots=True)
+class Gathering:
+    """What is known of the sources while they are gathered; lives within one run."""
+
+    records: dict[str, SourceRecord]
+    before: Mapping[str, SourceRecord]
+    jobs: list[ReadJob] = field(default_factory=list)
+    touched: set[str] = field(default_factory=set)  # their outcome was decided in this run
+    left: set[str] = field(default_factory=set)  # their claims leave the pages
+    moved: set[str] = field(default_factory=set)  # they are cited at a new place
+    problems: list[Problem] = field(default_factory=list)
+
+    def settle(
+        self, record: SourceRecord, outcome: Outcome, reason: str = "", next_step: str = "", retry_at: str = ""
+    ) -> None:
+        """Note what became of a source without reading it."""
+        failures = record.failures + 1 if outcome in TRANSIENT else 0
+        self.records[record.id] = replace(
+            record,
+            outcome=outcome,
+            reason=reason,
+            next_step=next_step,
+            failures=failures,
+            retry_at=retry_at,
+        )
+        self.touched.add(record.id)
+
+
+def new_record(one: Found, now: str) -> SourceRecord:
+    """The record of a source that is seen for the first time, before it is read."""
+    return SourceRecord(
+        source_id(one.location),
+        one.kind,
+        one.location,
+        Outcome.UNCHANGED,
+        title=one.title,
+        first_seen=now,
+        listed_in=one.listed_in,
+        url=one.url,
+    )
+
+
+def read_job(session: Session, record: SourceRecord, path: str, content_type: str = "", url: str = "") -> ReadJob:
+    """What a reading process needs to know of a source; `path` leads to its bytes."""
+    in_place = record.kind in FILES
+    return ReadJob(
+        source_id=record.id,
+        path=path,
+        name=record.location,
+        content_type=content_type,
+        url=url or record.url,
+        target=record.location if in_place else "",
+        evidence_folder=session.wiki.evidence_dir,
+        evidence=record.evidence,
+        fetched=session.now,
+        title=record.title,
+        clip=record.kind is SourceKind.CLIP,
+    )

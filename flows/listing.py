@@ -1,0 +1,83 @@
+"""Where pages are listed: index.md below its marker, and ROUTING.md when the user has one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from config.wiki import Wiki
+from storage.vault import Vault
+from tasks import index_page, links, route
+from tasks.pages import stem_of
+from tasks.records import Changes, FileWrite, PageRecord
+from tasks.text_bytes import decode, digest, encode
+
+ROUTING = "ROUTING.md"
+
+
+def index_path(wiki: Wiki) -> str:
+    """Return the vault path of the index."""
+    return "index.md" if wiki.pages_dir == "." else f"{wiki.pages_dir}/index.md"
+
+
+def list_pages(
+    wiki: Wiki,
+    vault: Vault,
+    pages: Sequence[PageRecord],
+    new: Sequence[PageRecord],
+    gone: Sequence[PageRecord],
+    first: bool = False,
+) -> tuple[FileWrite, ...]:
+    """Return the writes that list new pages and strike those that the pipeline took away.
+
+    An index that a person deleted stays deleted: it is made only with the wiki's `first` pages.
+    """
+    if not new and not gone:
+        return ()
+    writes = []
+    path = index_path(wiki)
+    text = _text(vault, path)
+    if text is not None:
+        listed = index_page.add(index_page.drop(text, [page.slug for page in gone]), [_entry(page) for page in new])
+        if listed != text:
+            writes.append(FileWrite(path, digest(encode(text)), encode(listed)))
+    elif first:
+        writes.append(FileWrite(path, None, encode(index_page.create(wiki.name, [_entry(page) for page in new]))))
+    routing = _text(vault, ROUTING)
+    if routing is not None:
+        placed = route.remove(routing, {page.slug for page in gone})
+        placed = _place(placed, pages, new)
+        if placed != routing:
+            writes.append(FileWrite(ROUTING, digest(encode(routing)), encode(placed), Changes()))
+    return tuple(writes)
+
+
+def _place(routing: str, pages: Sequence[PageRecord], new: Sequence[PageRecord]) -> str:
+    by_slug = {page.slug: page for page in pages if not page.deleted}
+    for page in new:
+        branches = {
+            branch.name: [
+                _words(by_slug[stem]) for entry in branch.entries if (stem := stem_of(entry.target)) in by_slug
+            ]
+            for branch in route.parse(routing)
+        }
+        listed = {stem_of(entry.target) for branch in route.parse(routing) for entry in branch.entries}
+        branch = route.best_branch(_words(page), branches) if page.slug not in listed else ""
+        if branch:
+            routing = route.place(routing, branch, f"- {links.wikilink(page.slug, page.title)}")
+            by_slug[page.slug] = page
+    return routing
+
+
+def _words(page: PageRecord) -> str:
+    return " ".join((page.title, *page.aliases, *page.tags, page.markdown[:4000]))
+
+
+def _entry(page: PageRecord) -> index_page.Entry:
+    return index_page.Entry(page.slug, page.title, index_page.summary(page.markdown), page.tags)
+
+
+def _text(vault: Vault, path: str) -> str | None:
+    try:
+        return decode(vault.read(path))
+    except (FileNotFoundError, NotADirectoryError):
+        return None

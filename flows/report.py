@@ -1,0 +1,139 @@
+"""What a run reports: the digest's lines from what was gathered, planned and landed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from config.errors import StateError
+from flows.embedding import Embedded
+from flows.gathering import Gathering
+from flows.reading_in import Taken
+from flows.session import Session
+from tasks import digest as digests
+from tasks.digest import NightReport, Problem, SourceLine, StagedLine
+from tasks.plan import Plan
+from tasks.records import GOOD, TRANSIENT, CandidateRecord, CommitResult, FileWrite, Outcome, SourceRecord
+from tasks.text_bytes import decode, digest, encode
+
+NOTE_MARK = "<!-- nightwiki:digest -->"
+
+
+def report_of(
+    session: Session,
+    gathering: Gathering | None,
+    taken: Taken,
+    drawn: Plan,
+    sources: Mapping[str, SourceRecord],
+    embedded: Embedded,
+    done: CommitResult | None,
+) -> NightReport:
+    """The report of a run; `done` is None while nothing has been written yet."""
+    records = sources or session.rows.sources
+    touched = sorted(gathering.touched) if gathering is not None else []
+    lines = tuple(_line(records[source_id], drawn, taken) for source_id in touched if source_id in records)
+    refused = tuple(Problem(one.path, one.reason) for one in done.refused) if done is not None else ()
+    problems = (*taken.problems, *(gathering.problems if gathering is not None else ()), *refused)
+    return NightReport(
+        run=session.run,
+        kind=session.kind,
+        state="partial" if gathering is not None and _new_failure(gathering, records) else "ok",
+        started=session.now,
+        finished=session.now,
+        sources=digests.count([record.outcome for record in records.values()]),
+        created=len(drawn.created) + len(taken.promoted),
+        updated=len(drawn.updated),
+        staged=len(drawn.staged),
+        removed=len(drawn.removed),
+        changed=tuple(sorted({*taken.written, *(done.landed if done is not None else ())})),
+        lines=lines,
+        known=_known(records, set(touched)),
+        waiting=_waiting(taken, drawn, records),
+        problems=problems,
+        degraded=embedded.degraded,
+        snapshot=done.snapshot if done is not None else taken.snapshot,
+        dry_run=session.dry,
+    )
+
+
+def _line(record: SourceRecord, drawn: Plan, taken: Taken) -> SourceLine:
+    pages = {**taken.vault.pages, **{page.id: page for page in (*drawn.created, *drawn.updated)}}
+    waiting = {**taken.vault.candidates, **{one.id: one for one in drawn.staged}}
+    return SourceLine(
+        id=record.id,
+        location=record.location,
+        title=record.title,
+        outcome=record.outcome,
+        reason=record.reason,
+        next_step=record.next_step,
+        pages=tuple(sorted(pages[page_id].slug for page_id in record.pages if page_id in pages)),
+        waiting=tuple(sorted(one.slug for one in waiting.values() if one.state == "open" and record.id in one.sources)),
+    )
+
+
+def _new_failure(gathering: Gathering, records: Mapping[str, SourceRecord]) -> bool:
+    """Whether a source failed that did not fail in the same way before, or may do better next time."""
+    for source_id in gathering.touched:
+        record, before = records[source_id], gathering.before.get(source_id)
+        failed = record.outcome not in GOOD and source_id not in gathering.left
+        if failed and (record.outcome in TRANSIENT or before is None or before.outcome is not record.outcome):
+            return True
+    return False
+
+
+def _known(records: Mapping[str, SourceRecord], touched: set[str]) -> tuple[tuple[str, int], ...]:
+    standing = Counter(
+        record.outcome.value
+        for record in records.values()
+        if record.outcome not in GOOD and record.outcome is not Outcome.GONE and record.id not in touched
+    )
+    return tuple(sorted(standing.items()))
+
+
+def _waiting(taken: Taken, drawn: Plan, records: Mapping[str, SourceRecord]) -> tuple[StagedLine, ...]:
+    decided = {row.id for write in drawn.writes for row in write.changes.candidates if row.state != "open"}
+    decided |= {row_id for write in drawn.writes for row_id in write.changes.drop_candidates}
+    fresh = {one.id: one for one in drawn.staged}
+    older = [
+        one
+        for one in taken.vault.candidates.values()
+        if one.state == "open" and one.id not in fresh and one.id not in decided
+    ]
+    order = [*sorted(fresh.values(), key=lambda one: one.slug), *sorted(older, key=lambda one: one.slug)]
+    return tuple(_staged(one, records) for one in order)
+
+
+def _staged(one: CandidateRecord, records: Mapping[str, SourceRecord]) -> StagedLine:
+    places = tuple(records[source_id].location for source_id in one.sources if source_id in records)
+    return StagedLine(one.slug, one.title, one.kind, one.confidence, one.reasons, places)
+
+
+def keep_note(session: Session, report: NightReport) -> FileWrite | None:
+    """The write that brings the digest's rolling note up to date; None when no note is wanted, or a person edited it.
+
+    What stands above the marker is the user's. Edits below it are the user's too: then the note is left alone.
+    """
+    path = session.wiki.settings.digest.note
+    if not path:
+        return None
+    body = digests.markdown(report, session.wiki.settings.time_zone)
+    try:
+        before = session.state.vault.read(path)
+    except FileNotFoundError:
+        if session.state.runs.audit(path=path):
+            return None  # a person deleted it
+        return FileWrite(path, None, encode(f"{NOTE_MARK}\n{body}"))
+    head, mark, tail = decode(before).partition(NOTE_MARK)
+    if not mark:
+        return FileWrite(path, digest(before), encode(f"{head.rstrip()}\n\n{NOTE_MARK}\n{body}"))
+    former = [row.after for row in session.state.runs.audit(path=path)]
+    edited = digest(before) not in former and not _is_ours(session, former, tail)
+    return None if edited else FileWrite(path, digest(before), encode(f"{head}{mark}\n{body}"))
+
+
+def _is_ours(session: Session, former: list[str], tail: str) -> bool:
+    """Whether the text below the marker is one that we wrote, so that only the part above was edited."""
+    try:
+        return any(decode(session.state.blobs.get(one)).partition(NOTE_MARK)[2] == tail for one in former[-1:])
+    except StateError:
+        return False
