@@ -1,8 +1,8 @@
 """Cutting a document into chunks, the pieces of evidence that search returns.
 
-Text without structure gets a fixed window (500 characters, 80 shared with its neighbour). Documents with headings are cut
-at headings down to level 3, each chunk under its path of titles; a long section gets the window inside. A window ends at a
-sentence or word edge where one is near, otherwise exactly where the fixed rule says.
+Text without structure gets a fixed window (500 characters, 80 shared with its neighbour). Documents with headings
+are cut at headings down to level 3, each chunk under its path of titles; a long section gets the window inside. A
+window ends at a sentence or word edge where one is near, otherwise exactly where the fixed rule says.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def chunk(document: Document, size: int = 500, overlap: int = 80) -> tuple[Chunk
 
 
 def _sections(parts: tuple[Part, ...], root: tuple[str, ...]) -> list[tuple[tuple[str, ...], tuple[Part, ...]]]:
-    """The parts below each heading to level 3, with the path of titles; a heading with nothing below it is its own text."""
+    """The parts below each heading to level 3, with the path of titles; an empty section is its heading."""
     sections: list[tuple[tuple[str, ...], tuple[Part, ...]]] = []
     open_titles: list[tuple[int, str]] = []
     body: list[Part] = []
@@ -117,9 +117,11 @@ def _cut(
     offsets = [0, *accumulate(len(part.text) + len(GAP) for part in parts)]
     pieces = []
     for window in windows(text, size, overlap):
-        words = text[window.start:window.end].strip()
+        words = text[window.start : window.end].strip()
         if words:
-            first = window.start + (len(text[window.start:window.end]) - len(text[window.start:window.end].lstrip()))
+            first = window.start + (
+                len(text[window.start : window.end]) - len(text[window.start : window.end].lstrip())
+            )
             part = parts[min(bisect_right(offsets, first) - 1, len(parts) - 1)]
             pieces.append((path, words, part.anchor))
     return pieces

@@ -1,6 +1,7 @@
 """Bytes to text: byte-order mark, then a declared encoding, then UTF-8, then the best guess.
 
-A wrong guess yields readable-looking nonsense that would be cited for ever, so the declared and the self-evident come first.
+A wrong guess yields readable-looking nonsense that would be cited for ever, so the declared and the self-evident
+come first.
 """
 
 from __future__ import annotations
@@ -10,15 +11,29 @@ import re
 from dataclasses import dataclass
 
 _MARKS = (
-    (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_DECLARED = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]+)|<\?xml[^>]{0,100}encoding\s*=\s*["']([A-Za-z0-9_.:-]+)""", re.I)
+_DECLARED = re.compile(
+    rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]+)"""
+    rb"""|<\?xml[^>]{0,100}encoding\s*=\s*["']([A-Za-z0-9_.:-]+)""",
+    re.I,
+)
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]+)", re.I)
 # As browsers do: these names mean their Windows supersets.
 _SUPERSETS = {
-    "iso8859-1": "cp1252", "ascii": "cp1252", "iso8859-9": "cp1254", "gb2312": "gb18030", "gbk": "gb18030",
-    "shift_jis": "cp932", "euc_kr": "cp949", "big5": "big5hkscs", "tis-620": "cp874",
+    "iso8859-1": "cp1252",
+    "ascii": "cp1252",
+    "iso8859-9": "cp1254",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "big5": "big5hkscs",
+    "tis-620": "cp874",
 }
 GUESS_BYTES = 60_000
 
@@ -35,7 +50,7 @@ def decode(data: bytes, content_type: str = "") -> Decoded | None:
     """The text of `data`, with `\\n` line ends and without byte-order mark; None when it is no text."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return _as(data[len(mark):], encoding, "replace")
+            return _as(data[len(mark) :], encoding, "replace")
     wide = _wide(data)
     if wide:
         return _as(data, wide, "replace")
@@ -59,7 +74,11 @@ def decode(data: bytes, content_type: str = "") -> Decoded | None:
             continue
     text = data.decode("utf-8", "replace")
     damaged = text.count("\ufffd")
-    if damaged * 200 < len(text) and (broken > 200 or damaged < 3) and any(ord(c) > 127 and c != "\ufffd" for c in text[:200_000]):
+    if (
+        damaged * 200 < len(text)
+        and (broken > 200 or damaged < 3)
+        and any(ord(c) > 127 and c != "\ufffd" for c in text[:200_000])
+    ):
         return Decoded(_lines(text), "utf-8")
     return _guess(data)
 
@@ -99,6 +118,8 @@ def _guess(data: bytes) -> Decoded | None:
             pass
     text = data.decode("cp1252", "replace")
     printable = sum(character.isprintable() or character in "\n\r\t" for character in text[:GUESS_BYTES])
-    letters = sum(character.isascii() and (character.isalnum() or character.isspace()) for character in text[:GUESS_BYTES])
+    letters = sum(
+        character.isascii() and (character.isalnum() or character.isspace()) for character in text[:GUESS_BYTES]
+    )
     size = min(len(text), GUESS_BYTES)
     return Decoded(_lines(text), "cp1252") if printable > 0.95 * size and letters > 0.6 * size else None

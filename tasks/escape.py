@@ -1,7 +1,8 @@
 """Words that stay words in Obsidian's Markdown.
 
-The text of a source may hold anything: `#tags`, `[[links]]`, dollar signs, HTML. In a readable copy none of it may act. Only
-what would act is escaped, so that the copy stays pleasant to read and its words can be found by searching for them.
+The text of a source may hold anything: `#tags`, `[[links]]`, dollar signs, HTML. In a readable copy none of it may
+act. Only what would act is escaped, so that the copy stays pleasant to read and its words can be found by searching
+for them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ _PAIR = re.compile(r"(~~|==|%%)")
 _HTML = re.compile(r"<(?=[A-Za-z/!?])")
 _ENTITY = re.compile(r"&(?=#?\w{1,31};)")
 _BLOCK_ID = re.compile(r"(?:(?<=\s)|^)\^(?=[\w-]+[ \t]*$)", re.MULTILINE)
-_LINE_START = re.compile(r"^([ \t]*)(?=(?:#{1,6}(?:[ \t]|$)|>|[-+](?:[ \t]|$)|-{2,}[ \t]*$|=+[ \t]*$|~{3,}|:\s|\|))", re.MULTILINE)
+_LINE_START = re.compile(
+    r"^([ \t]*)(?=(?:#{1,6}(?:[ \t]|$)|>|[-+](?:[ \t]|$)|-{2,}[ \t]*$|=+[ \t]*$|~{3,}|:\s|\|))", re.MULTILINE
+)
 _NUMBERED = re.compile(r"^([ \t]*\d{1,9})([.)])(?=[ \t]|$)", re.MULTILINE)
 _ROW = re.compile(r"(?<!\\)\|")
 _ITEM = re.compile(r"^([ \t]*)(-|\d{1,9}\.) ")
@@ -77,11 +80,13 @@ def _item(line: str) -> str:
     match = _ITEM.match(line)
     if not match:
         return "    " + escape_paragraph(line)
-    return match.group() + escape_paragraph(re.sub(r"^\[(.)\] ", r"(\1) ", line[match.end():]))
+    return match.group() + escape_paragraph(re.sub(r"^\[(.)\] ", r"(\1) ", line[match.end() :]))
 
 
 def _row(line: str, number: int) -> str:
     if number == 1:
         return line
     cells = _ROW.split(line.strip().removeprefix("|").removesuffix("|"))
-    return "| " + " | ".join(escape_inline(cell.strip().replace("\\|", "|")).replace("|", "\\|") for cell in cells) + " |"
+    return (
+        "| " + " | ".join(escape_inline(cell.strip().replace("\\|", "|")).replace("|", "\\|") for cell in cells) + " |"
+    )

@@ -1,7 +1,7 @@
 """The readable copy of a source, with a stable `^pN` on every paragraph, and a document's form on disk.
 
-A citation points at `^p7`. So a paragraph keeps its number for as long as its words stay, wherever it moves to, and through
-small edits at its old place; a number is never given out twice, not even after its paragraph is gone.
+A citation points at `^p7`. So a paragraph keeps its number for as long as its words stay, wherever it moves to, and
+through small edits at its old place; a number is never given out twice, not even after its paragraph is gone.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from collections.abc import Iterable
 from dataclasses import asdict, fields, replace
 from difflib import SequenceMatcher
 from hashlib import sha256
+from typing import Any
 
 from tasks.escape import escape_block, escape_inline
 from tasks.records import BlockKind, Document, Part
 
 _NUMBER = re.compile(r"\^p(\d+)$")
-ALIKE = 0.6       # share of words that two versions of a paragraph at the same place must have in common
+ALIKE = 0.6  # share of words that two versions of a paragraph at the same place must have in common
 MOST_COMPARED = 400
 
 
@@ -28,11 +29,19 @@ MOST_COMPARED = 400
 def anchor(document: Document, previous: Document | None = None) -> Document:
     """The document with `^pN` on every part but headings, which take the number of what follows them.
 
-    Parts whose text stood in `previous` keep its number, also when moved; a changed part between the same neighbours keeps
-    it when most words stayed; all others get numbers that were never used.
+    Parts whose text stood in `previous` keep its number, also when moved; a changed part between the same neighbours
+    keeps it when most words stayed; all others get numbers that were never used.
     """
     bodies = [index for index, part in enumerate(document.parts) if part.kind is not BlockKind.HEADING]
-    old = [] if previous is None else [(part, number) for part in previous.parts if (number := _number(part.anchor)) and part.kind is not BlockKind.HEADING]
+    old = (
+        []
+        if previous is None
+        else [
+            (part, number)
+            for part in previous.parts
+            if (number := _number(part.anchor)) and part.kind is not BlockKind.HEADING
+        ]
+    )
     highest = max([previous.last_anchor if previous else 0, *(number for _, number in old)])
     numbers = _kept([document.parts[index] for index in bodies], old)
     for position, number in enumerate(numbers):
@@ -98,7 +107,11 @@ def _alike(
         if numbers[index]:
             continue
         for origin in range(first, before.stop):
-            if origin not in taken and old[origin][0].kind is parts[index].kind and _similar(old[origin][0].text, parts[index].text):
+            if (
+                origin not in taken
+                and old[origin][0].kind is parts[index].kind
+                and _similar(old[origin][0].text, parts[index].text)
+            ):
                 numbers[index] = old[origin][1]
                 taken.add(origin)
                 first = origin + 1
@@ -112,7 +125,7 @@ def _similar(one: str, other: str) -> bool:
 
 def _units(text: str) -> set[str]:
     words = set(text.casefold().split())
-    return words if len(words) > 3 else {text[i:i + 2] for i in range(len(text) - 1)}
+    return words if len(words) > 3 else {text[i : i + 2] for i in range(len(text) - 1)}
 
 
 # --- the readable copy -----------------------------------------------------------------------------------------------
@@ -121,8 +134,8 @@ def _units(text: str) -> set[str]:
 def render(document: Document, fetched: str) -> str:
     """The readable copy as Markdown: properties, then the text, each block with its `^pN`.
 
-    Nothing in the text becomes a link, tag, embed or heading by accident. Lists, tables, quotes and code carry their number
-    on a line of its own between blank lines, as Obsidian wants it.
+    Nothing in the text becomes a link, tag, embed or heading by accident. Lists, tables, quotes and code carry their
+    number on a line of its own between blank lines, as Obsidian wants it.
     """
     lines = ["---", *_properties(document, fetched), "---", ""]
     if document.title and not _opens_with_title(document):
@@ -134,7 +147,7 @@ def render(document: Document, fetched: str) -> str:
 
 def _opens_with_title(document: Document) -> bool:
     first = document.parts[0] if document.parts else None
-    return first is not None and first.kind is BlockKind.HEADING and first.level == 1 and first.text == document.title
+    return first is not None and first.kind is BlockKind.HEADING and first.text == document.title
 
 
 def _properties(document: Document, fetched: str) -> Iterable[str]:
@@ -142,8 +155,11 @@ def _properties(document: Document, fetched: str) -> Iterable[str]:
     if document.location and not document.url and any(character in document.location for character in "#^|[]"):
         source = document.location
     for key, value in (
-        ("title", document.title), ("source", source), ("author", document.author),
-        ("published", document.published), ("fetched", fetched),
+        ("title", document.title),
+        ("source", source),
+        ("author", document.author),
+        ("published", document.published),
+        ("fetched", fetched),
     ):
         if value:
             yield f"{key}: {_quoted(value)}"
@@ -186,5 +202,9 @@ def decode_document(data: bytes) -> Document:
         Part(**{**{key: item for key, item in part.items() if key in part_fields}, "kind": BlockKind(part["kind"])})
         for part in value["parts"]
     )
-    plain = {key: tuple(item) if isinstance(item, list) else item for key, item in value.items() if key in known and key != "parts"}
+    plain: dict[str, Any] = {
+        key: tuple(item) if isinstance(item, list) else item
+        for key, item in value.items()
+        if key in known and key != "parts"
+    }
     return Document(parts=parts, **plain)

@@ -1,7 +1,7 @@
 """The article of a web page, with its structure, by trafilatura; one parse of the page serves everything.
 
-Hidden elements leave the tree first. Of trafilatura's metadata only the cheap half is used: its full search costs a third of
-the extraction itself, for licences and tags that nobody reads here.
+Hidden elements leave the tree first. Of trafilatura's metadata only the cheap half is used: its full search costs a
+third of the extraction itself, for licences and tags that nobody reads here.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from config.errors import SourceError
@@ -16,7 +17,10 @@ from tasks import hidden_html, web_walls
 from tasks.extracted import Extracted, table
 from tasks.records import BlockKind, Outcome, Part
 
-_SPACE = re.compile(r"[ \t\r\f\v\u00a0\u2000-\u200a\u202f\u205f\u3000]*\n\s*|[ \t\r\f\v\u00a0\u2000-\u200a\u202f\u205f\u3000]+")
+_SPACE = re.compile(
+    r"[ \t\r\f\v\u00a0\u2000-\u200a\u202f\u205f\u3000]*\n\s*"
+    r"|[ \t\r\f\v\u00a0\u2000-\u200a\u202f\u205f\u3000]+"
+)
 _BLOCKS = frozenset({"p", "head", "list", "table", "quote", "code", "div", "item", "row", "cell"})
 _DEEPEST = 12
 _LANGUAGE = re.compile(r"[A-Za-z]{2}(?=$|[-_])")
@@ -31,18 +35,26 @@ def extract(text: str, name: str = "", url: str = "") -> Extracted:
     logging.getLogger("htmldate").setLevel(logging.CRITICAL)
     tree = load_html(text)
     if tree is None:
-        raise SourceError(name, Outcome.NO_CONTENT, "the page holds no readable HTML", "Save the page again from a browser.")
+        raise SourceError(
+            name, Outcome.NO_CONTENT, "the page holds no readable HTML", "Save the page again from a browser."
+        )
     facts = web_walls.look(tree)
     hidden = hidden_html.remove(tree, text)
     title, author, published, language = _metadata(tree, url)
-    document = trafilatura.bare_extraction(tree, url=url or None, include_comments=False)
+    document: Any = trafilatura.bare_extraction(tree, url=url or None, include_comments=False)
     parts = tuple(_parts(document.body, 0)) if document is not None and document.body is not None else ()
     wall = web_walls.judge(facts, parts)
     if wall is not None:
         raise SourceError(name, wall.outcome, wall.reason, wall.next_step)
     return Extracted(
-        "html", _without_repeats(parts), title=title, author=author, published=published, language=language,
-        hidden_removed=hidden.removed, hidden_text=hidden.text,
+        "html",
+        _without_repeats(parts),
+        title=title,
+        author=author,
+        published=published,
+        language=language,
+        hidden_removed=hidden.removed,
+        hidden_text=hidden.text,
     )
 
 
@@ -52,15 +64,12 @@ def _metadata(tree: Any, url: str) -> tuple[str, str, str, str]:
     from trafilatura.metadata import examine_meta, extract_meta_json, extract_title
 
     facts = examine_meta(tree)
-    try:
+    with suppress(Exception):  # strangers' JSON trips the library in many ways; the page itself is sound
         facts = extract_meta_json(tree, facts)
-    except Exception:  # noqa: BLE001, S110  (strangers' JSON trips the library in many ways; the page itself is sound)
-        pass
     title = facts.title or extract_title(tree) or ""
-    try:
+    published = ""
+    with suppress(Exception):  # as above
         published = find_date(tree, original_date=True, extensive_search=False, url=url or None) or ""
-    except Exception:  # noqa: BLE001  (as above)
-        published = ""
     root = tree.getroottree().getroot()
     language = _LANGUAGE.match(root.get("lang") or root.get("xml:lang") or "")
     author = facts.author if facts.author and len(facts.author) < 200 and "://" not in facts.author else ""
@@ -102,7 +111,9 @@ def _part(element: Any, depth: int) -> Iterator[Part]:
         text = _words(_text(element))
         level = element.get("rend") or "h2"
         if text:
-            yield Part(BlockKind.HEADING, text, level=int(level[1]) if level[1:2] in "123456" and len(level) == 2 else 2)
+            yield Part(
+                BlockKind.HEADING, text, level=int(level[1]) if level[1:2] in "123456" and len(level) == 2 else 2
+            )
     elif tag == "list":
         lines = list(_list(element, 0))
         if lines:
@@ -163,7 +174,7 @@ def _table(element: Any, depth: int) -> Iterator[Part]:
     rows = [row for row in rows if any(row)]
     if not rows:
         return
-    if max(len(row) for row in rows) == 1:      # a table for layout
+    if max(len(row) for row in rows) == 1:  # a table for layout
         for row in rows:
             yield Part(BlockKind.PARAGRAPH, row[0])
         return

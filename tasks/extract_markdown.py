@@ -1,39 +1,49 @@
 """The user's own Markdown as plain words under the headings that links to it can name.
 
-The file is read in place and cited by its nearest heading, so the anchor of every part is that heading as Obsidian links to
-it. Properties, comments and embeds are no text; links, emphasis and callouts are reduced to their words.
+The file is read in place and cited by its nearest heading, so the anchor of every part is that heading as Obsidian
+links to it. Properties, comments and embeds are no text; links, emphasis and callouts are reduced to their words.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from tasks.extracted import Extracted, first_heading, table
 from tasks.records import BlockKind, Part
 
-_PROPERTIES = re.compile(r"\ufeff?---[ \t]*\n(.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
 _COMMENT = re.compile(r"%%.*?%%|<!--.*?-->", re.DOTALL)
 _FENCE = re.compile(r"^([ ]{0,3}(?:[-*+>] ?)*)(`{3,}|~{3,})", re.MULTILINE)
 _EMBED = re.compile(r"!\[\[[^\]\n]*\]\]|!\[[^\]\n]*\]\([^)\n]*\)|!\[[^\]\n]*\]\[[^\]\n]*\]")
 _WIKILINK = re.compile(r"\[\[([^\]\n|]*)(?:\\?\|([^\]\n]*))?\]\]")
-_LINK = re.compile(r"\[((?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)\]\((?:<[^>\n]*>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)")
+_LINK = re.compile(
+    r"\[((?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)\]\((?:<[^>\n]*>"
+    r"|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)"
+)
 _REFERENCE = re.compile(r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]")
 _FOOTNOTE_MARK = re.compile(r"\[\^[^\]\s]+\]|\^\[[^\]\n]*\]")
 _AUTOLINK = re.compile(r"<((?:https?|mailto|ftp):[^>\s]+)>")
-_TAG_HTML = re.compile(r"</?(?:a|abbr|b|big|br|center|cite|code|dd|del|details|div|dl|dt|em|figure|figcaption|font|hr|i|iframe|img|ins|kbd|li|mark|ol|p|q|s|samp|section|small|span|strong|style|sub|summary|sup|table|tbody|td|th|thead|tr|u|ul|var|video|audio|source|wbr)(?:\s[^<>]*)?/?>", re.IGNORECASE)
+_TAG_HTML = re.compile(
+    r"</?(?:a|abbr|b|big|br|center|cite|code|dd|del|details|div|dl|dt|em|figure|figcaption|font|hr|i"
+    r"|iframe|img|ins|kbd|li|mark|ol|p|q|s|samp|section|small|span|strong|style|sub|summary|sup|table"
+    r"|tbody|td|th|thead|tr|u|ul|var|video|audio|source|wbr)(?:\s[^<>]*)?/?>",
+    re.IGNORECASE,
+)
 _BOLD = re.compile(r"(\*{1,3}|(?<!\w)_{1,3})(?=\S)(.+?)(?<=\S)\1(?!\w)")
 _MARKS = re.compile(r"(~~|==)(?=\S)(.+?)(?<=\S)\1")
 _CODE_SPAN = re.compile(r"(`+)(.+?)(?<!`)\1(?!`)")
-_BLOCK_ID = re.compile(r"(?:^|\s)\^[\w-]+[ \t]*$", re.MULTILINE)
 _BLOCK_ID_TAIL = re.compile(r"(?:^|[ \t])\^[A-Za-z0-9-]+[ \t]*$")
 _CALLOUT = re.compile(r"\[!([\w-]+)\][+-]?[ \t]*")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_UNLINKABLE = re.compile(r"[#^|\[\]\\]|%%|:(?=:)")
+_UNLINKABLE = re.compile(r"[:#^|\[\]\\]|%%")
 
 
 def heading_anchor(text: str) -> str:
-    """A heading as a link names it: `[[note#heading]]` cannot hold `# ^ | [ ]`; Obsidian reads spaces in their place."""
+    """A heading, as written, in the form that Obsidian puts into a link to it: blanks for what a link cannot hold."""
     return " ".join(_UNLINKABLE.sub(" ", text).split())
 
 
@@ -45,12 +55,17 @@ def extract(text: str, clip: bool = False) -> Extracted:
     body, hidden = _without_comments(body)
     tokens = MarkdownIt("commonmark", {"maxNesting": 40}).enable("table").parse(body)
     parts = _Reader(tokens).parts()
-    title = _fact(values, "title") or next((part.text for part in parts if part.kind is BlockKind.HEADING and part.level == 1), "")
+    title = _fact(values, "title") or next(
+        (part.text for part in parts if part.kind is BlockKind.HEADING and part.level == 1), ""
+    )
     return Extracted(
-        "markdown", tuple(parts), title=title or (first_heading(tuple(parts)) if clip else ""),
+        "markdown",
+        tuple(parts),
+        title=title or (first_heading(tuple(parts)) if clip else ""),
         author=_fact(values, "author") or _fact(values, "authors"),
         published=_date(_fact(values, "published") or (_fact(values, "date") if clip else "")),
-        hidden_removed=len(hidden), hidden_text="\n".join(hidden),
+        hidden_removed=len(hidden),
+        hidden_text="\n".join(hidden),
     )
 
 
@@ -90,7 +105,7 @@ def _without_comments(body: str) -> tuple[str, list[str]]:
     for match in _FENCE.finditer(body):
         mark = match.group(2)
         if not fence:
-            pieces.append(_COMMENT.sub(take, body[position:match.start()]))
+            pieces.append(_COMMENT.sub(take, body[position : match.start()]))
             fence, position = mark, match.start()
         elif mark[0] == fence[0] and len(mark) >= len(fence):
             end = body.find("\n", match.end())
@@ -144,7 +159,7 @@ def _target_words(target: str) -> str:
 class _Reader:
     """Walks the parser's tokens once, remembering the heading above."""
 
-    def __init__(self, tokens: list) -> None:  # type: ignore[type-arg]
+    def __init__(self, tokens: Sequence[Token]) -> None:
         self._tokens = tokens
         self._anchor = ""
 
@@ -160,7 +175,9 @@ class _Reader:
     def _close(self, index: int) -> int:
         """The index of the token that closes the one at `index`."""
         level, kind = self._tokens[index].level, self._tokens[index].type.replace("_open", "_close")
-        while index < len(self._tokens) and not (self._tokens[index].type == kind and self._tokens[index].level == level):
+        while index < len(self._tokens) and not (
+            self._tokens[index].type == kind and self._tokens[index].level == level
+        ):
             index += 1
         return min(index, len(self._tokens) - 1)
 
@@ -169,7 +186,7 @@ class _Reader:
         if token.type == "heading_open":
             raw = self._tokens[index + 1].content
             text = " ".join(_plain(raw).split())
-            self._anchor = heading_anchor(text)
+            self._anchor = heading_anchor(raw)
             return Part(BlockKind.HEADING, text, level=int(token.tag[1]), anchor=self._anchor), index + 3
         if token.type == "paragraph_open":
             return self._paragraph(self._tokens[index + 1].content), index + 3
@@ -185,7 +202,10 @@ class _Reader:
         if token.type in ("fence", "code_block"):
             return self._part(BlockKind.CODE, token.content.rstrip("\n")), index + 1
         if token.type == "html_block":
-            return self._part(BlockKind.PARAGRAPH, _words(re.sub(r"<(script|style)\b.*?</\1\s*>|<[^<>]*>", " ", token.content, flags=re.S | re.I))), index + 1
+            return self._part(
+                BlockKind.PARAGRAPH,
+                _words(re.sub(r"<(script|style)\b.*?</\1\s*>|<[^<>]*>", " ", token.content, flags=re.S | re.I)),
+            ), index + 1
         return None, index + 1
 
     def _part(self, kind: BlockKind, text: str) -> Part:
@@ -203,7 +223,7 @@ class _Reader:
         lines: list[str] = []
         counters: list[int | None] = []
         fresh = False
-        for token in self._tokens[start:end + 1]:
+        for token in self._tokens[start : end + 1]:
             if token.type in ("bullet_list_open", "ordered_list_open"):
                 counters.append(int(token.attrs.get("start", 1)) if token.type.startswith("ordered") else None)
             elif token.type in ("bullet_list_close", "ordered_list_close"):
@@ -211,7 +231,9 @@ class _Reader:
             elif token.type == "list_item_open":
                 fresh = True
             elif token.type in ("inline", "fence", "code_block"):
-                words = _words(re.sub(r"^\[(.)\] ", "", _plain(token.content)) if token.type == "inline" else token.content)
+                words = _words(
+                    re.sub(r"^\[(.)\] ", "", _plain(token.content)) if token.type == "inline" else token.content
+                )
                 if not words or not counters:
                     continue
                 number = counters[-1]
@@ -225,13 +247,13 @@ class _Reader:
         return lines
 
     def _quote(self, start: int, end: int) -> Part:
-        lines = []
-        for token in self._tokens[start:end + 1]:
+        lines: list[str] = []
+        for token in self._tokens[start : end + 1]:
             if token.type == "inline":
                 content = token.content
                 callout = _CALLOUT.match(content)
                 if callout and not lines:
-                    content = content[callout.end():]
+                    content = content[callout.end() :]
                 lines += [words for line in _plain(content).split("\n") if (words := _words(line))]
             elif token.type in ("fence", "code_block"):
                 lines.append(token.content.rstrip("\n"))
@@ -239,7 +261,7 @@ class _Reader:
 
     def _table(self, start: int, end: int) -> str:
         rows: list[list[str]] = []
-        for token in self._tokens[start:end + 1]:
+        for token in self._tokens[start : end + 1]:
             if token.type == "tr_open":
                 rows.append([])
             elif token.type == "inline" and rows:

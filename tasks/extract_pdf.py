@@ -33,9 +33,14 @@ def extract(data: bytes, name: str = "") -> Extracted:
         notes.append(f"the first {MAX_PAGES} of {total} pages were read")
     without = [number for number, text in enumerate(texts, 1) if not text.lines and number not in failed]
     letters = sum(character.isalnum() for text in texts for line in text.lines for character in line.text)
-    if not letters or letters < 4 * len(texts) and letters < 40 and without:
+    if not letters or (letters < 4 * len(texts) and letters < 40 and without):
         if failed and len(failed) == len(texts):
-            raise SourceError(name, Outcome.UNREADABLE, "none of its pages can be read; the PDF is damaged", "Download or export it again.")
+            raise SourceError(
+                name,
+                Outcome.UNREADABLE,
+                "none of its pages can be read; the PDF is damaged",
+                "Download or export it again.",
+            )
         raise SourceError(name, Outcome.NO_TEXT, "it has no text, only pictures of pages (a scan)", _OCR)
     if without:
         notes.append(f"pages without text: {_numbers(without)}")
@@ -47,8 +52,14 @@ def extract(data: bytes, name: str = "") -> Extracted:
         raise SourceError(name, Outcome.NO_TEXT, "it has no text beside page numbers and running heads", _OCR)
     title, author, published = _metadata(reader)
     return Extracted(
-        "pdf", parts, title=title or _printed_title(pages), author=author, published=published, notes=tuple(notes),
-        hidden_removed=sum(text.hidden for text in texts), hidden_text=" ".join(text.hidden_text for text in texts if text.hidden_text)[:20_000],
+        "pdf",
+        parts,
+        title=title or _printed_title(pages),
+        author=author,
+        published=published,
+        notes=tuple(notes),
+        hidden_removed=sum(text.hidden for text in texts),
+        hidden_text=" ".join(text.hidden_text for text in texts if text.hidden_text)[:20_000],
     )
 
 
@@ -62,16 +73,28 @@ def _open(data: bytes, name: str) -> tuple[Any, list[str]]:
         reader = pypdf.PdfReader(io.BytesIO(data))
         if reader.is_encrypted:
             if not reader.decrypt(""):
-                raise SourceError(name, Outcome.NEEDS_PASSWORD, "the PDF is protected by a password", "Save a copy without the password and drop that here.")
+                raise SourceError(
+                    name,
+                    Outcome.NEEDS_PASSWORD,
+                    "the PDF is protected by a password",
+                    "Save a copy without the password and drop that here.",
+                )
             notes.append("encrypted: owner-only")
         if not len(reader.pages):
             raise SourceError(name, Outcome.UNREADABLE, "the PDF has no pages", "Download or export it again.")
     except (SourceError, MemoryError):
         raise
     except (NotImplementedError, DependencyError) as error:
-        raise SourceError(name, Outcome.NEEDS_PASSWORD, "the PDF is encrypted in a way that cannot be opened", "Save a copy without encryption and drop that here.") from error
+        raise SourceError(
+            name,
+            Outcome.NEEDS_PASSWORD,
+            "the PDF is encrypted in a way that cannot be opened",
+            "Save a copy without encryption and drop that here.",
+        ) from error
     except Exception as error:  # pypdf meets damage with a dozen kinds of errors
-        raise SourceError(name, Outcome.UNREADABLE, "the PDF is cut off or damaged", "Download or export it again.") from error
+        raise SourceError(
+            name, Outcome.UNREADABLE, "the PDF is cut off or damaged", "Download or export it again."
+        ) from error
     return reader, notes
 
 
@@ -86,10 +109,15 @@ def _pages(reader: Any, name: str) -> tuple[list[PageText], list[int], int]:
         try:
             texts.append(read_page(reader.pages[number - 1]))
         except FileNotDecryptedError as error:
-            raise SourceError(name, Outcome.NEEDS_PASSWORD, "the PDF is protected by a password", "Save a copy without the password and drop that here.") from error
+            raise SourceError(
+                name,
+                Outcome.NEEDS_PASSWORD,
+                "the PDF is protected by a password",
+                "Save a copy without the password and drop that here.",
+            ) from error
         except MemoryError:
             raise
-        except Exception:  # noqa: BLE001  (as above; the other pages are worth having)
+        except Exception:  # as above; the other pages are worth having
             texts.append(PageText())
             failed.append(number)
     return texts, failed, total
@@ -106,7 +134,7 @@ def _outline(reader: Any, pages: int) -> dict[int, dict[str, int]]:
     found: dict[int, dict[str, int]] = {}
     try:
         pending: list[tuple[Any, int]] = [(reader.outline, 1)]
-    except Exception:  # noqa: BLE001  (a broken outline costs only headings)
+    except Exception:  # a broken outline costs only headings
         return found
     seen = 0
     while pending and seen < MAX_OUTLINE:
@@ -119,7 +147,7 @@ def _outline(reader: Any, pages: int) -> dict[int, dict[str, int]]:
             try:
                 page = reader.get_destination_page_number(item)
                 key = pdf_paragraphs.outline_key(str(item.title))
-            except Exception:  # noqa: BLE001, S112  (as above)
+            except Exception:  # as above
                 continue
             if key and page is not None and 0 <= page < pages:
                 found.setdefault(page + 1, {}).setdefault(key, depth)
@@ -128,11 +156,12 @@ def _outline(reader: Any, pages: int) -> dict[int, dict[str, int]]:
 
 def _metadata(reader: Any) -> tuple[str, str, str]:
     """Title, author and date that the file gives for itself, where they can be believed."""
+
     def value(key: str) -> str:
         try:
             entry = (reader.metadata or {}).get(key)
             text = str(entry.get_object() if hasattr(entry, "get_object") else entry) if entry is not None else ""
-        except Exception:  # noqa: BLE001  (broken metadata costs only itself)
+        except Exception:  # broken metadata costs only itself
             return ""
         return " ".join(text.replace("\x00", "").split())
 
@@ -142,7 +171,9 @@ def _metadata(reader: Any) -> tuple[str, str, str]:
         month, day = date.group(2) or "01", date.group(3) or "01"
         published = f"{date.group(1)}-{month}-{day}" if "01" <= month <= "12" and "01" <= day <= "31" else ""
     author = value("/Author")
-    generic = re.fullmatch(r"(?:admin(?:istrator)?|user|unknown|owner|root|author|\W*|.*@.*\\.*)", author, re.IGNORECASE)
+    generic = re.fullmatch(
+        r"(?:admin(?:istrator)?|user|unknown|owner|root|author|\W*|.*@.*\\.*)", author, re.IGNORECASE
+    )
     return sensible(value("/Title")), "" if generic or len(author) > 200 else author, published
 
 

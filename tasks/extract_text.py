@@ -16,22 +16,29 @@ _ITEM = re.compile(r"[ \t]*(?:[-*•‣–]|\d{1,3}[.)])[ \t]+\S")
 
 
 def extract(text: str) -> Extracted:
-    """Paragraphs of a plain text; lists keep their lines, wrapped lines are joined. The first short line may be its title."""
+    """Paragraphs of a plain text; lists keep their lines, wrapped lines are joined. A lone first line is the title."""
     text = text.replace("\f", "\n\n")
     if text.count("\n\n") * 40 < text.count("\n") and "\n" in text and _long_lines(text):
-        blocks = text.split("\n")      # one line is one paragraph
+        blocks = text.split("\n")  # one line is one paragraph
     else:
         blocks = _BREAK.split(text)
-    parts = []
+    title = _title(text)
+    parts: list[Part] = []
     for block in blocks:
         lines = [line.strip() for line in block.split("\n") if line.strip()]
         if not lines:
             continue
-        if len(lines) > 1 and sum(bool(_ITEM.match(line)) for line in lines) >= len(lines) / 2 and _ITEM.match(lines[0]):
+        if not parts and title and lines[0].strip("#=-*_ ") == title:
+            parts.append(Part(BlockKind.HEADING, title, level=1))
+        elif (
+            len(lines) > 1
+            and sum(bool(_ITEM.match(line)) for line in lines) >= len(lines) / 2
+            and _ITEM.match(lines[0])
+        ):
             parts.append(Part(BlockKind.LIST, _items(lines)))
         else:
             parts.append(Part(BlockKind.PARAGRAPH, _joined(lines)))
-    return Extracted("text", tuple(parts), title=_title(text))
+    return Extracted("text", tuple(parts), title=title)
 
 
 def _long_lines(text: str) -> bool:
@@ -62,13 +69,22 @@ def _title(text: str) -> str:
     first, _, rest = text.strip().partition("\n")
     first = first.strip().strip("#=-*_ ")
     alone = not rest or rest[:1] == "\n" or rest.lstrip()[:3] in ("===", "---", "***")
-    return first if 3 <= len(first) <= 100 and alone and not first.endswith((".", ",", ";", ":")) and any(c.isalpha() for c in first) else ""
+    return (
+        first
+        if 3 <= len(first) <= 100
+        and alone
+        and not first.endswith((".", ",", ";", ":"))
+        and any(c.isalpha() for c in first)
+        else ""
+    )
 
 
 def extract_csv(text: str) -> Extracted:
     """A separated table as a Markdown table; past 1,000 rows it is cut, and a note says so."""
     sample = text[:10_000]
-    delimiter = max("\t;,|", key=lambda mark: min((line.count(mark) for line in sample.split("\n")[:5] if line.strip()), default=0))
+    delimiter = max(
+        "\t;,|", key=lambda mark: min((line.count(mark) for line in sample.split("\n")[:5] if line.strip()), default=0)
+    )
     csv.field_size_limit(10_000_000)
     rows: list[list[str]] = []
     total = 0

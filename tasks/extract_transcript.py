@@ -1,8 +1,8 @@
 """Transcripts of talks and videos: captions joined to paragraphs that read like prose.
 
-Captions are cut by time, not by sense. They are joined and cut again at sentence ends where there is punctuation, else at
-pauses and lengths. The time at which a paragraph begins stands beside its text, not in it: the readable copy shows it, so
-that a reader finds the place in the video, and no quote carries it.
+Captions are cut by time, not by sense. They are joined and cut again at sentence ends where there is punctuation,
+else at pauses and lengths. The time at which a paragraph begins stands beside its text, not in it: the readable
+copy shows it, so that a reader finds the place in the video, and no quote carries it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,15 @@ from dataclasses import dataclass
 from tasks.extracted import Extracted
 from tasks.records import BlockKind, Part
 
-PARAGRAPH = 500      # characters after which a paragraph ends at the next sentence end
-LONGEST = 900        # ... or at the next caption
-PAUSE = 3.0          # seconds of silence that end a paragraph of some length
+PARAGRAPH = 500  # characters after which a paragraph ends at the next sentence end
+LONGEST = 900  # ... or at the next caption
+PAUSE = 3.0  # seconds of silence that end a paragraph of some length
 _TAG = re.compile(r"<[^>\n]{0,80}>|\{\\[^}\n]{0,40}\}")
-_NOISE = re.compile(r"[\[(（【](?:[^\])）】\n]{0,30}(?:music|musik|musique|música|musica|applause|applaus|laugh|cheer|noise|silence|inaudible|foreign|sound|笑|音楽|音乐|掌声|拍手)[^\])）】\n]{0,20}|__+)[\])）】]|[♪♫♬]+|>>+\s?", re.I)
+_NOISE = re.compile(
+    r"[\[(（【](?:[^\])）】\n]{0,30}(?:music|musik|musique|música|musica|applause|applaus|laugh|cheer|noise"
+    r"|silence|inaudible|foreign|sound|笑|音楽|音乐|掌声|拍手)[^\])）】\n]{0,20}|__+)[\])）】]|[♪♫♬]+|>>+\s?",
+    re.I,
+)
 _TIME = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{2})[.,](\d{1,3})\s*-->\s*(?:(\d+):)?(\d{1,2}):(\d{2})[.,](\d{1,3})")
 _END = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
 
@@ -56,7 +60,11 @@ def extract_json(text: str) -> Extracted:
 
     language = fact("language_code") or fact("language")
     return Extracted(
-        "transcript", paragraphs(rows), title=fact("title"), author=fact("author"), published=fact("published"),
+        "transcript",
+        paragraphs(rows),
+        title=fact("title"),
+        author=fact("author"),
+        published=fact("published"),
         language=language[:2].lower() if re.fullmatch(r"[A-Za-z]{2}(?:[-_].*)?", language) else "",
     )
 
@@ -89,7 +97,7 @@ def extract_captions(text: str) -> Extracted:
         time = _TIME.search(block)
         if not time:
             continue
-        lines = block[time.end():].split("\n")[1:]
+        lines = block[time.end() :].split("\n")[1:]
         snippets.append(Snippet("\n".join(lines), _seconds(time, 1), _seconds(time, 5)))
     return Extracted("transcript", paragraphs(_unrolled(snippets)), title=title)
 
@@ -140,7 +148,7 @@ def paragraphs(snippets: list[Snippet]) -> tuple[Part, ...]:
             continue
         ended = bool(words and _END.search(words[-1]))
         pause = snippet.start - end > PAUSE and (length > PARAGRAPH / 3 or ended)
-        if words and (pause or length > LONGEST or length > PARAGRAPH and (ended or not punctuated)):
+        if words and (pause or length > LONGEST or (length > PARAGRAPH and (ended or not punctuated))):
             close()
         if not words:
             begin, length = snippet.start, 0

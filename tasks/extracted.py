@@ -1,7 +1,7 @@
 """What every extractor returns, before it is cleaned, judged and anchored.
 
-It stands apart from `records.Document` because an extractor knows neither the source's identity nor where its readable copy
-will lie.
+It stands apart from `records.Document` because an extractor knows neither the source's identity nor where its
+readable copy will lie.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Extracted:
     language: str = ""
     notes: tuple[str, ...] = ()
     hidden_removed: int = 0
-    hidden_text: str = ""      # what was hidden from readers, to look for orders to a machine in it
+    hidden_text: str = ""  # what was hidden from readers, to look for orders to a machine in it
 
 
 def table(rows: list[list[str]]) -> str:

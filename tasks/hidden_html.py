@@ -1,7 +1,7 @@
 """Elements of a web page that no reader sees, taken out before the article is.
 
-What a style attribute, a plain rule of a style sheet or an attribute hides is found without laying the page out; that costs
-under a millisecond for a news page. It is no browser: what only a script or a clever rule hides stays.
+What a style attribute, a plain rule of a style sheet or an attribute hides is found without laying the page out;
+that costs under a millisecond for a news page. It is no browser: what only a script or a clever rule hides stays.
 """
 
 from __future__ import annotations
@@ -11,22 +11,45 @@ from dataclasses import dataclass
 from typing import Any
 
 _NOTHING = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*(?:0(?:\.\d+)?|1)(?:px|pt|em|rem|%)?\s*(?:!important\s*)?(?:;|$)"
-    r"|(?:^|[;\s])opacity\s*:\s*0(?:\.0\d*)?\s*(?:!important\s*)?(?:;|$)|(?:text-indent|left|top|right|margin-left)\s*:\s*-\d{4,}"
-    r"|clip\s*:\s*rect\(\s*0(?:px)?[\s,]+0(?:px)?[\s,]+0(?:px)?[\s,]+0|clip-path\s*:\s*inset\(\s*(?:50|100)%|transform\s*:\s*scale\(\s*0\s*\)"
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*(?:0(?:\.\d+)?|1)(?:px|pt"
+    r"|em|rem|%)?\s*(?:!important\s*)?(?:;|$)"
+    r"|(?:^|[;\s])opacity\s*:\s*0(?:\.0\d*)?\s*(?:!important\s*)?(?:;|$)|(?:text-indent|left|top|right"
+    r"|margin-left)\s*:\s*-\d{4,}"
+    r"|clip\s*:\s*rect\(\s*0(?:px)?[\s,]+0(?:px)?[\s,]+0(?:px)?[\s,]+0|clip-path\s*:\s*inset\(\s*(?:50"
+    r"|100)%|transform\s*:\s*scale\(\s*0\s*\)"
     r"|(?:^|[;\s])color\s*:\s*transparent",
     re.IGNORECASE,
 )
 _WHITE = r"(?:#f{3}(?:f{3})?\b|white\b|rgba?\(\s*255\s*,\s*255\s*,\s*255)"
 _WHITE_TEXT = re.compile(rf"(?:^|[;\s])color\s*:\s*{_WHITE}", re.IGNORECASE)
-_BACKGROUND = re.compile(r"background(?:-color|-image)?\s*:\s*(?!\s*(?:#f{3}(?:f{3})?\b|white\b|rgba?\(\s*255\s*,\s*255\s*,\s*255|none|transparent|inherit))", re.IGNORECASE)
-_ZERO_BOX = re.compile(r"(?:^|[;\s])(?:max-)?(?:height|width)\s*:\s*[01](?:px|em|%)?\s*(?:!important\s*)?(?:;|$)", re.IGNORECASE)
+_BACKGROUND = re.compile(
+    r"background(?:-color|-image)?\s*:\s*(?!\s*(?:#f{3}(?:f{3})?\b|white\b"
+    r"|rgba?\(\s*255\s*,\s*255\s*,\s*255|none|transparent|inherit))",
+    re.IGNORECASE,
+)
+_ZERO_BOX = re.compile(
+    r"(?:^|[;\s])(?:max-)?(?:height|width)\s*:\s*[01](?:px|em|%)?\s*(?:!important\s*)?(?:;|$)", re.IGNORECASE
+)
 _CLIPPED = re.compile(r"overflow\s*:\s*hidden", re.IGNORECASE)
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _SIMPLE = re.compile(r"\s*(?:([.#])([\w-]+))\s*$")
 _AT_BLOCK = re.compile(r"@[^{};]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}")
 _COMMENT = re.compile(r"<!--(.*?)-->", re.DOTALL)
-_STYLE_WORDS = ("none", "hidden", "font-size", "opacity", "color", "-999", "indent", "clip", "scale", "collapse", "left", "height", "width")
+_STYLE_WORDS = (
+    "none",
+    "hidden",
+    "font-size",
+    "opacity",
+    "color",
+    "-999",
+    "indent",
+    "clip",
+    "scale",
+    "collapse",
+    "left",
+    "height",
+    "width",
+)
 MAX_HIDDEN_TEXT = 20_000
 
 
@@ -49,7 +72,9 @@ def remove(tree: Any, source: str) -> Hidden:
         if " " in comment.strip() and "<" not in comment:
             words.append(comment)
     for element in doomed:
-        text = " ".join("".join(element.itertext()).split()) if element.tag not in ("script", "style", "template") else ""
+        text = (
+            " ".join("".join(element.itertext()).split()) if element.tag not in ("script", "style", "template") else ""
+        )
         removed += bool(text)
         words.append(text)
         _drop(element)
@@ -101,7 +126,7 @@ def _on_colour(element: Any) -> bool:
 
 
 def _by_rule(tree: Any) -> list[Any]:
-    """Elements that a plain rule (`.class` or `#id` alone) of the page's own style sheets hides, whatever the screen."""
+    """Elements that a plain rule (`.class` or `#id` alone) of the page's style sheets hides, whatever the screen."""
     classes: set[str] = set()
     ids: set[str] = set()
     for style in tree.iter("style"):
@@ -109,7 +134,7 @@ def _by_rule(tree: Any) -> list[Any]:
         if "none" not in sheet and "hidden" not in sheet and "font-size:0" not in sheet.replace(" ", ""):
             continue
         for selectors, body in _RULE.findall(_AT_BLOCK.sub("", sheet[:300_000])):
-            if "none" not in body and "hidden" not in body and "font-size" not in body or not _NOTHING.search(body):
+            if ("none" not in body and "hidden" not in body and "font-size" not in body) or not _NOTHING.search(body):
                 continue
             for selector in selectors.split(","):
                 simple = _SIMPLE.match(selector)
@@ -118,7 +143,8 @@ def _by_rule(tree: Any) -> list[Any]:
     if not classes and not ids:
         return []
     return [
-        element for element in tree.iter()
+        element
+        for element in tree.iter()
         if isinstance(element.tag, str)
         and element.tag not in ("html", "body")
         and (element.get("id") in ids or not classes.isdisjoint((element.get("class") or "").split()))

@@ -1,7 +1,8 @@
 """The lines of a PDF page with where they stand and how large they are, without what is invisible.
 
-pypdf's plain mode keeps columns in reading order and right-to-left script readable (its layout mode interleaves the one and
-mirrors the other: measured). The places, which say where paragraphs end, come from its visitors in the same pass.
+pypdf's plain mode keeps columns in reading order and right-to-left script readable (its layout mode interleaves the
+one and mirrors the other: measured). The places, which say where paragraphs end, come from its visitors in the same
+pass.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-TINY = 1.5              # points: nobody reads smaller letters
+TINY = 1.5  # points: nobody reads smaller letters
 MOST_BOXES = 2000
 _FILLS = frozenset({b"f", b"F", b"f*", b"B", b"B*", b"b", b"b*"})
 _PATH_ENDS = _FILLS | {b"n", b"S", b"s"}
@@ -84,7 +86,9 @@ def _may_hide(page: Any) -> bool:
     try:
         forms = page["/Resources"]["/XObject"].get_object()
         return any(
-            _HIDING.search(form.get_data()) for name in forms if (form := forms[name].get_object()).get("/Subtype") == "/Form"
+            _HIDING.search(form.get_data())
+            for name in forms
+            if (form := forms[name].get_object()).get("/Subtype") == "/Form"
         )
     except (KeyError, TypeError, AttributeError):
         return False
@@ -162,10 +166,9 @@ class _Eye:
 
     def look(self, operator: bytes, operands: Any, cm: list[float], tm: list[float]) -> None:
         """Called by pypdf before each drawing operation."""
-        try:
+        # A malformed operation draws nothing, and pypdf judges it itself.
+        with suppress(TypeError, ValueError, IndexError, OverflowError):
             self._look(operator, operands, cm, tm)
-        except (TypeError, ValueError, IndexError, OverflowError):
-            pass                      # a malformed operation draws nothing, and pypdf judges it itself
 
     def _look(self, operator: bytes, operands: Any, cm: list[float], tm: list[float]) -> None:
         if operator in _SHOWS:

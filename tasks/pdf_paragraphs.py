@@ -1,7 +1,7 @@
 """From the lines of a PDF to paragraphs and headings.
 
-A PDF knows only letters and places. Gaps, indents, sizes and unfinished lines say where a paragraph ends; words that were cut
-at a line's end are joined; what stands at the head or foot of most pages is not text of the document.
+A PDF knows only letters and places. Gaps, indents, sizes and unfinished lines say where a paragraph ends; words
+that were cut at a line's end are joined; what stands at the head or foot of most pages is not text of the document.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from statistics import median
 
 from tasks.pdf_lines import Line
@@ -18,21 +19,29 @@ from tasks.records import BlockKind, Part
 
 _PRESENTATION = re.compile(r"[\ufb00-\ufb06\ufb1d-\ufdff\ufe70-\ufefc]+")
 _LEADERS = re.compile(r"(?:[.·…_]\s?){4,}\s*\(?[\divxlc]{0,6}\)?\s*$", re.IGNORECASE)
-_PAGE_NUMBER = re.compile(r"\W*(?:(?:page|seite|p\.?|página|pagina|стр\.?|第)\s*)?(?:\d{1,4}|[ivxlc]{1,7})\s*(?:页|頁|ページ)?(?:\s*(?:of|/|von|de|sur|из)\s*\d{1,4})?\W*", re.IGNORECASE)
+_PAGE_NUMBER = re.compile(
+    r"\W*(?:(?:page|seite|p\.?|página|pagina|стр\.?|第)\s*)?(?:\d{1,4}|[ivxlc]{1,7})\s*(?:页|頁"
+    r"|ページ)?(?:\s*(?:of|/|von|de|sur|из)\s*\d{1,4})?\W*",
+    re.IGNORECASE,
+)
 _BULLET = re.compile(r"(?:[•‣▪■●○◦∙·–—*-]|\(?(?:\d{1,2}|[a-z])[.)])\s+\S")
 _BULLET_MARK = re.compile(r"[•‣▪■●○◦∙·–—*-]\s")
 _DIGITS = re.compile(r"\d+")
-_LEADING_NUMBER = re.compile(r"^(?:(?:chapter|section|kapitel|abschnitt|appendix|part)\s+)?(?:[\dIVXivx]+(?:\.\d+)*\.?|[A-Z]\.)\s+")
+_LEADING_NUMBER = re.compile(
+    r"^(?:(?:chapter|section|kapitel|abschnitt|appendix|part)\s+)?(?:[\dIVXivx]+(?:\.\d+)*\.?|[A-Z]\.)\s+"
+)
 _TERMINAL = re.compile(r"[.!?:;…。！？：；؟۔][\"'”’»)\]]*$")
 _HYPHEN = re.compile(r"(\w*[^\W\d_])[-\u2010\u00ad]$")
 _SPACELESS = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
-EDGE = 2                # lines at the top and the foot of a page that may be running heads
+EDGE = 2  # lines at the top and the foot of a page that may be running heads
 
 
 def tidy(text: str) -> str:
     """Ligatures and presentation forms as the letters they stand for."""
-    return text if text.isascii() else _PRESENTATION.sub(lambda match: unicodedata.normalize("NFKC", match.group()), text)
+    return (
+        text if text.isascii() else _PRESENTATION.sub(lambda match: unicodedata.normalize("NFKC", match.group()), text)
+    )
 
 
 def without_running_heads(pages: Sequence[list[Line]]) -> list[list[Line]]:
@@ -46,8 +55,9 @@ def without_running_heads(pages: Sequence[list[Line]]) -> list[list[Line]]:
     kept = []
     for lines, indices in zip(pages, edges, strict=True):
         drop = {
-            index for index in indices if len(lines) > EDGE
-            and (_shape(lines[index].text) in often or _PAGE_NUMBER.fullmatch(lines[index].text))
+            index
+            for index in indices
+            if len(lines) > EDGE and (_shape(lines[index].text) in often or _PAGE_NUMBER.fullmatch(lines[index].text))
         }
         kept.append([line for index, line in enumerate(lines) if index not in drop])
     return kept
@@ -74,7 +84,7 @@ def body_size(pages: Sequence[list[Line]]) -> float:
 
 def words_of(pages: Sequence[list[Line]]) -> frozenset[str]:
     """The words with a hyphen inside, to tell `well-known` cut at its hyphen from a word cut in two."""
-    found = set()
+    found: set[str] = set()
     for lines in pages:
         for line in lines:
             if "-" in line.text:
@@ -136,7 +146,9 @@ def _whole(lines: Iterable[Line]) -> list[Line]:
             continue
         capital = len(before.text) == 1 and before.text.isupper() and line.text[0].islower() and not before.spaced
         text = before.text + ("" if capital else " ") + line.text
-        found[-1] = replace(max(before, line, key=lambda piece: len(piece.text)), text=text, x=before.x, y=before.y, spaced=line.spaced)
+        found[-1] = replace(
+            max(before, line, key=lambda piece: len(piece.text)), text=text, x=before.x, y=before.y, spaced=line.spaced
+        )
     return found
 
 
@@ -144,20 +156,23 @@ def _evened(lines: list[Line]) -> list[Line]:
     """Lines where a raised or small piece does not make the whole line look small."""
     found = list(lines)
     for index in range(1, len(lines) - 1):
-        before, line, after = lines[index - 1:index + 2]
+        before, line, after = lines[index - 1 : index + 2]
         alike = abs(before.size - after.size) < 0.05 * before.size
-        if alike and line.size < 0.8 * before.size and len(line.text) > 0.6 * len(before.text):
-            if abs((before.y - line.y) - (line.y - after.y)) < 0.2 * before.size:
-                found[index] = replace(line, size=before.size, font=before.font, bold=before.bold)
+        regular = abs((before.y - line.y) - (line.y - after.y)) < 0.2 * before.size
+        if alike and regular and line.size < 0.8 * before.size and len(line.text) > 0.6 * len(before.text):
+            found[index] = replace(line, size=before.size, font=before.font, bold=before.bold)
     return found
 
 
 def _groups(lines: list[Line], usual: float) -> list[list[Line]]:
     """Lines that belong to one paragraph, together. `usual`: the page's median length of a line."""
-    leading = _common([
-        before.y - after.y for before, after in zip(lines, lines[1:], strict=False)
-        if 0.2 * after.size < before.y - after.y < 4 * max(after.size, 1)
-    ])
+    leading = _common(
+        [
+            before.y - after.y
+            for before, after in pairwise(lines)
+            if 0.2 * after.size < before.y - after.y < 4 * max(after.size, 1)
+        ]
+    )
     groups: list[list[Line]] = []
     for line in lines:
         if groups and not _breaks(groups[-1], line, leading, usual):
@@ -187,16 +202,16 @@ def _breaks(group: list[Line], line: Line, leading: float, usual: float) -> bool
         return True
     if _BULLET.match(line.text):
         return True
-    if line.bold != before.bold and (short or line.bold and len(line.text) < usual * 0.9):
+    if line.bold != before.bold and (short or (line.bold and len(line.text) < usual * 0.9)):
         return True
-    if step < -before.size:                                         # up again: the next column
+    if step < -before.size:  # up again: the next column
         return not (unfinished and _continues(line))
     if leading and step > max(leading * 1.3, leading + 0.25 * line.size):
         return step > leading * 2.5 or not (unfinished and _continues(line) and not short)
     if leading and step > leading * 1.08 and len(group) == 1 and short and unfinished and not _continues(line):
-        return True                                                 # a heading set in the text's own size
+        return True  # a heading set in the text's own size
     if line.x - before.x > 0.7 * max(line.size, 1) and not unfinished and len(group) > 1:
-        return True                                                 # an indent
+        return True  # an indent
     return not unfinished and len(before.text) < usual * 0.6
 
 
@@ -212,13 +227,18 @@ def _continues(line: Line) -> bool:
 def _joined(group: list[Line], hyphenated: frozenset[str], usual: float) -> str:
     """The lines of a paragraph as running text."""
     text = group[0].text
-    for before, line in zip(group, group[1:], strict=False):
+    for before, line in pairwise(group):
         cut = _HYPHEN.search(text)
         first = re.match(r"\w+", line.text)
         if cut and first and first.group()[0].islower():
             compound = f"{cut.group(1)}-{first.group()}".casefold()
             text = text + line.text if compound in hyphenated else text[:-1] + line.text
-        elif _spaceless(text, line.text) or (_HANGUL.match(text[-1:]) and _HANGUL.match(line.text) and not before.spaced and len(before.text) > 0.7 * usual):
+        elif _spaceless(text, line.text) or (
+            _HANGUL.match(text[-1:])
+            and _HANGUL.match(line.text)
+            and not before.spaced
+            and len(before.text) > 0.7 * usual
+        ):
             text += line.text
         else:
             text += " " + line.text
@@ -247,8 +267,14 @@ def _heading_level(text: str, group: list[Line], style: Style, outline: Mapping[
     size = round(group[0].size * 2) / 2
     if size in style.headings:
         return min(style.headings.index(size) + 1, 6)
-    stands_out = group[0].bold or group[0].font != style.font and text[0].isupper()
-    if stands_out and len(text) < 100 and len(group) <= 2 and size >= style.size - 0.6 and not text.endswith((".", ":", "!")):
+    stands_out = group[0].bold or (group[0].font != style.font and text[0].isupper())
+    if (
+        stands_out
+        and len(text) < 100
+        and len(group) <= 2
+        and size >= style.size - 0.6
+        and not text.endswith((".", ":", "!"))
+    ):
         return min(len(style.headings) + 1, 6)
     return 0
 

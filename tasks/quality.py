@@ -12,11 +12,15 @@ from functools import lru_cache
 
 SAMPLE = 20_000
 FEW_LETTERS = 40
-_SPACELESS = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_SPACELESS = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
 _PRIVATE = re.compile(r"[\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]|\(cid:\d+\)")
 _ADDRESS = re.compile(r"\S*(?:://|www\.|@)\S*|\S*[/\\_=&%]\S*[/\\_=&%]\S*")
 _WORD = re.compile(r"\S+")
-_CJK = frozenset({"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC", "FULLWIDTH", "HALFWIDTH"})
+_CJK = frozenset(
+    {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC", "FULLWIDTH", "HALFWIDTH"}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Reading one source from bytes to everything later steps need: sniff, extract, sanitise, judge, anchor, chunk, analyse.
+"""One source from bytes to what later steps need: sniff, extract, sanitise, judge, anchor, chunk, analyse.
 
 All of it happens at one place so that it can run in a worker process and only finished results travel.
 """
@@ -21,7 +21,7 @@ from tasks.sniff import Sniffed, sniff, suffix
 from tasks.titles import sensible
 
 Analyse = Callable[[Document], tuple[bytes, tuple[str, ...]]]
-"""A compiler's notes on a document as bytes, and the subject keys it may speak of; a top-level function, to be picklable."""
+"""A compiler's notes on a document as bytes, and the subject keys it may speak of; a top-level function, so picklable."""
 
 _IN_PLACE = {"pdf": frozenset({".pdf"}), "markdown": frozenset({".md", ".markdown"})}
 
@@ -31,17 +31,17 @@ class ReadJob:
     """One source to read."""
 
     source_id: str
-    path: str                    # absolute path of the bytes
-    name: str                    # vault path or address, for its type and for messages
+    path: str  # absolute path of the bytes
+    name: str  # vault path or address, for its type and for messages
     content_type: str = ""
     url: str = ""
-    target: str = ""             # vault path that anchors belong to; '' means a readable copy
+    target: str = ""  # vault path that anchors belong to; '' means a readable copy
     evidence_folder: str = "evidence"
-    evidence: str = ""           # vault path of the readable copy that exists already
-    previous: str = ""           # absolute path of the former document as JSON
-    fetched: str = ""            # time of reading, for the readable copy
-    title: str = ""              # given beside the address by the person who listed it
-    clip: bool = False           # a Web Clipper note
+    evidence: str = ""  # vault path of the readable copy that exists already
+    previous: str = ""  # absolute path of the former document as JSON
+    fetched: str = ""  # time of reading, for the readable copy
+    title: str = ""  # given beside the address by the person who listed it
+    clip: bool = False  # a Web Clipper note
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class ReadResult:
     next_step: str = ""
     document: Document | None = None
     chunks: tuple[Chunk, ...] = ()
-    evidence_text: str = ""      # Markdown of the readable copy; '' when the source is cited in place
+    evidence_text: str = ""  # Markdown of the readable copy; '' when the source is cited in place
     analysis: bytes = b""
     topics: tuple[str, ...] = ()
 
@@ -66,7 +66,9 @@ def read(job: ReadJob, settings: Settings, analyse: Analyse | None = None) -> Re
     except FileNotFoundError:
         return ReadResult(job.source_id, Outcome.GONE, "the file is no longer there")
     except OSError as error:
-        return ReadResult(job.source_id, Outcome.UNREADABLE, f"the file cannot be opened ({error.strerror})", "Check its permissions.")
+        return ReadResult(
+            job.source_id, Outcome.UNREADABLE, f"the file cannot be opened ({error.strerror})", "Check its permissions."
+        )
     try:
         document = document_of(data, job)
         pieces = chunks.chunk(document, settings.chunks.size, settings.chunks.overlap)
@@ -77,19 +79,36 @@ def read(job: ReadJob, settings: Settings, analyse: Analyse | None = None) -> Re
     except MemoryError:
         return too_large(job, settings)
     except RecursionError:
-        return ReadResult(job.source_id, Outcome.UNREADABLE, "it is nested too deeply to be read", "Save it in another form and drop that here.")
+        return ReadResult(
+            job.source_id,
+            Outcome.UNREADABLE,
+            "it is nested too deeply to be read",
+            "Save it in another form and drop that here.",
+        )
     except Exception as error:  # a stranger's file can trip a parser in any way; it must cost only itself
         return ReadResult(
-            job.source_id, Outcome.UNREADABLE, f"it could not be read ({type(error).__name__}: {' '.join(str(error).split())[:120]})",
+            job.source_id,
+            Outcome.UNREADABLE,
+            f"it could not be read ({type(error).__name__}: {' '.join(str(error).split())[:120]})",
             "Open and save it again, or drop it in another form.",
         )
-    return ReadResult(job.source_id, Outcome.OK, document=document, chunks=pieces, evidence_text=copy, analysis=analysis, topics=topics)
+    return ReadResult(
+        job.source_id,
+        Outcome.OK,
+        document=document,
+        chunks=pieces,
+        evidence_text=copy,
+        analysis=analysis,
+        topics=topics,
+    )
 
 
 def too_large(job: ReadJob, settings: Settings) -> ReadResult:
     """The result of a source that needs more memory than a reading process may have."""
     return ReadResult(
-        job.source_id, Outcome.REFUSED, f"reading it needs more than {settings.extract.memory_megabytes} MB of memory",
+        job.source_id,
+        Outcome.REFUSED,
+        f"reading it needs more than {settings.extract.memory_megabytes} MB of memory",
         "Split the file, or raise extract.memory_megabytes.",
     )
 
@@ -102,7 +121,7 @@ def document_of(data: bytes, job: ReadJob) -> Document:
     if not parts:
         raise SourceError(job.name, Outcome.NO_CONTENT, "no text was found in it", "")
     prose = "\n".join(part.text for part in parts if part.kind is not BlockKind.CODE)
-    judged = quality.judge(prose)
+    judged = quality.judge("\n".join(part.text for part in parts if part.kind not in (BlockKind.CODE, BlockKind.TABLE)))
     document = Document(
         source_id=job.source_id,
         title=_title(extracted, parts, job),
@@ -136,7 +155,12 @@ def _extract(sniffed: Sniffed, job: ReadJob) -> Extracted:
                 return extract_html.extract(sniffed.text, job.name, job.url)
             except SourceError as error:
                 if named in (".pdf", ".docx", ".pptx", ".xlsx"):
-                    raise SourceError(job.name, Outcome.UNREADABLE, f"it is named {named} but holds a web page without an article", "Download the file again.") from error
+                    raise SourceError(
+                        job.name,
+                        Outcome.UNREADABLE,
+                        f"it is named {named} but holds a web page without an article",
+                        "Download the file again.",
+                    ) from error
                 raise
         case "markdown":
             from tasks import extract_markdown
@@ -153,7 +177,11 @@ def _extract(sniffed: Sniffed, job: ReadJob) -> Extracted:
         case "vtt" | "srt" | "transcript":
             from tasks import extract_transcript
 
-            found = extract_transcript.extract_json(sniffed.text) if sniffed.kind == "transcript" else extract_transcript.extract_captions(sniffed.text)
+            found = (
+                extract_transcript.extract_json(sniffed.text)
+                if sniffed.kind == "transcript"
+                else extract_transcript.extract_captions(sniffed.text)
+            )
             if not found.parts:
                 raise SourceError(job.name, Outcome.NO_TRANSCRIPT, "the transcript holds no words")
             return found
@@ -192,10 +220,10 @@ def _previous(job: ReadJob) -> Document | None:
 
 
 def _title(extracted: Extracted, parts: tuple[Part, ...], job: ReadJob) -> str:
-    """The source's own title if it is one, else the one given beside its address, its first heading, or its file name."""
+    """The source's own title, else the one given beside its address, its first heading, or its file name."""
     stem = _stem(job.name)
-    in_place = extracted.media == "markdown" and not job.clip
-    for candidate in (extracted.title, job.title, "" if in_place else first_heading(parts)):
+    named_by_file = extracted.media == "pdf" or (extracted.media == "markdown" and not job.clip)
+    for candidate in (extracted.title, job.title, "" if named_by_file else first_heading(parts)):
         title = sensible(sanitise.clean(candidate)[0])
         if title:
             return title

@@ -1,4 +1,4 @@
-"""Reading sources: in this process (`read`) or in worker processes with limits (`ReadingPool`), with the same results."""
+"""Reading sources: in this process (`read`) or in worker processes with limits (`ReadingPool`), to the same results."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Worker processes for reading, so that one bad file costs only itself.
 
-The processes are plain children that talk over pipes: no part of the caller's `__main__` runs in them, they may be started
-from any thread, and each can be killed at its limit and replaced. A source that kills its worker is named; the others that
-waited behind it are read by the next.
+The processes are plain children that talk over pipes: no part of the caller's `__main__` runs in them, they may be
+started from any thread, and each can be killed at its limit and replaced. A source that kills its worker is named;
+the others that waited behind it are read by the next.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
@@ -27,15 +29,10 @@ from config.settings import Settings
 from tasks.read_source import Analyse, ReadJob, ReadResult, too_large
 from tasks.records import Outcome
 
-AHEAD = 4                # jobs that wait in a worker, so that it never idles
+AHEAD = 4  # jobs that wait in a worker, so that it never idles
 START_SECONDS = 120.0
-MEMORY_EXIT = 86         # exit status of a worker that saw itself grow past its limit
-_START = (
-    "import json, sys\n"
-    "sys.path[:] = json.loads(sys.argv[1])\n"
-    "from tasks.reading_worker import main\n"
-    "main()\n"
-)
+MEMORY_EXIT = 86  # exit status of a worker that saw itself grow past its limit
+_START = "import json, sys\nsys.path[:] = json.loads(sys.argv[1])\nfrom tasks.reading_worker import main\nmain()\n"
 _SIZE = struct.Struct("<I")
 
 
@@ -61,14 +58,26 @@ def receive(stream: IO[bytes]) -> object:
 class _Worker:
     """One child process and the jobs it has been given."""
 
-    def __init__(self, settings: Settings, analyse: Analyse | None, inbox: queue.SimpleQueue[tuple[_Worker, object]]) -> None:
+    def __init__(
+        self, settings: Settings, analyse: Analyse | None, inbox: queue.SimpleQueue[tuple[_Worker, object]]
+    ) -> None:
         self.jobs: deque[ReadJob] = deque()
         self.ready = False
-        self.since = time.monotonic()      # when the job at the front began
-        self.errors = tempfile.TemporaryFile()
+        self.since = time.monotonic()  # when the job at the front began
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115  (closed by stop)
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-W", "ignore", "-c", _START, json.dumps([entry or os.getcwd() for entry in sys.path])],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
+            [
+                sys.executable,
+                "-P",
+                "-W",
+                "ignore",
+                "-c",
+                _START,
+                json.dumps([entry or str(Path.cwd()) for entry in sys.path]),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
         )
         assert self.process.stdin is not None and self.process.stdout is not None
         self._stdin, self._stdout = self.process.stdin, self.process.stdout
@@ -87,10 +96,8 @@ class _Worker:
             inbox.put((self, message))
 
     def _send(self, message: object) -> None:
-        try:
+        with suppress(OSError, ValueError):  # it died; its reader says so
             send(self._stdin, message)
-        except (BrokenPipeError, OSError, ValueError):
-            pass                            # it died; its reader says so
 
     def give(self, job: ReadJob) -> None:
         if not self.jobs:
@@ -117,10 +124,8 @@ class _Worker:
         status = self.process.wait()
         self._reader.join(timeout=5)
         for stream in (self._stdin, self._stdout, self.errors):
-            try:
+            with suppress(OSError):
                 stream.close()
-            except OSError:
-                pass
         return status
 
 
@@ -138,7 +143,9 @@ class ReadingPool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -212,19 +219,25 @@ class ReadingPool:
             self._failed_starts += 1
             returned.extendleft(reversed(worker.jobs))
             if self._failed_starts >= 3:
-                raise NightwikiError("reading process", f"it does not start ({late or words or status})", "Run `nightwiki check`.")
+                raise NightwikiError(
+                    "reading process", f"it does not start ({late or words or status})", "Run `nightwiki check`."
+                )
             return
         if not worker.jobs:
             return
         failed = worker.jobs.popleft()
         returned.extendleft(reversed(worker.jobs))
         if late:
-            yield ReadResult(failed.source_id, Outcome.TIMED_OUT, late, "Raise extract.timeout_seconds, or split the file.")
+            yield ReadResult(
+                failed.source_id, Outcome.TIMED_OUT, late, "Raise extract.timeout_seconds, or split the file."
+            )
         elif status == MEMORY_EXIT:
             yield too_large(failed, self._settings)
         else:
             how = f"signal {-status}" if status is not None and status < 0 else f"status {status}"
             yield ReadResult(
-                failed.source_id, Outcome.UNREADABLE, f"the reading process broke down over it ({how})",
+                failed.source_id,
+                Outcome.UNREADABLE,
+                f"the reading process broke down over it ({how})",
                 "Open and save it again, or drop it in another form.",
             )

@@ -11,6 +11,8 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
+from pathlib import Path
 from typing import cast
 
 from config.settings import Settings
@@ -24,11 +26,11 @@ _CHECK_SECONDS = 0.2
 
 def main() -> None:
     """Serves jobs until the pipe closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)     # Ctrl-C is the parent's to handle
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     jobs = os.fdopen(os.dup(0), "rb")
     results = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)                                    # what a library prints must not enter the pipe
-    with open(os.devnull, "rb") as nothing:
+    os.dup2(2, 1)  # what a library prints must not enter the pipe
+    with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     settings, analyse = cast("tuple[Settings, Analyse | None]", receive(jobs))
     _limit(settings.extract.memory_megabytes)
@@ -41,7 +43,7 @@ def main() -> None:
         result = read(cast(ReadJob, job), settings, analyse)
         send(results, result)
         if result.outcome is Outcome.REFUSED:
-            os._exit(0)                              # memory that was scarce once is in pieces: a new process goes on
+            os._exit(0)  # memory that was scarce once is in pieces: a new process goes on
     os._exit(0)
 
 
@@ -49,12 +51,10 @@ def _limit(megabytes: int) -> None:
     """Bounds the address space where the system does that, and watches size and parent everywhere."""
     sys.setrecursionlimit(3000)
     limit = megabytes * _MEBI
-    try:
+    with suppress(ValueError, OSError):  # the watch below is left
         hard = resource.getrlimit(resource.RLIMIT_AS)[1]
         resource.setrlimit(resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    except (ValueError, OSError):
-        pass                                         # the watch below is left
     threading.Thread(target=_watch, args=(limit, os.getppid()), daemon=True).start()
 
 

@@ -1,8 +1,9 @@
 """Taking out of a text what a reader would not see, and noticing orders to a machine.
 
-A source is data. Hidden text is removed and counted, so that nobody cites what nobody could read. Text that addresses a
-machine stays, for it may be quoted, but its page waits for a person. Precision matters more than recall here: what a source
-says can reach no tool, so an alarm is a courtesy, and a false one costs a person's time every night.
+A source is data. Hidden text is removed and counted, so that nobody cites what nobody could read. Text that
+addresses a machine stays, for it may be quoted, but its page waits for a person. Precision matters more than recall
+here: what a source says can reach no tool, so an alarm is a courtesy, and a false one costs a person's time every
+night.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ import re
 _JOINING = r"\u0600-\u08ff\u0900-\u0dff\u0e80-\u0eff\u1000-\u109f\u1780-\u18af\ufb50-\ufdff\ufe70-\ufefc"
 _EMOJI = r"\u200d\ufe0f\u2190-\u2bff\u3030\u303d\U0001f000-\U0001faff\U000e0020-\U000e007f"
 _HIDDEN = re.compile(
-    r"(?P<flag>\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{1,8}\U000e007f)"   # flags of regions are visible
+    r"(?P<flag>\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{1,8}\U000e007f)"  # flags of regions are visible
     rf"|(?P<join>(?<=[{_JOINING}])[\u200c\u200d]+|(?<=[{_EMOJI}])\u200d(?=[{_EMOJI}]))"  # shape what stands beside them
-    r"|(?P<variant>(?<=[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])[\U000e0100-\U000e01ef](?![\U000e0100-\U000e01ef]))"
-    r"|(?P<quiet>[\u00ad\u200e\u200f\u061c\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]+)"  # no words hide in these: not counted
-    r"|[\u200b-\u200d\u2060-\u2064\u206a-\u206f\ufeff\u180e\u115f\u1160\u3164\uffa0\ufff9-\ufffb\u202a-\u202e\u2066-\u2069"
+    r"|(?P<variant>(?<=[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])"
+    r"[\U000e0100-\U000e01ef](?![\U000e0100-\U000e01ef]))"
+    # No words hide in these, so they are not counted.
+    r"|(?P<quiet>[\u00ad\u200e\u200f\u061c\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]+)"
+    r"|[\u200b-\u200d\u2060-\u2064\u206a-\u206f\ufeff\u180e\u115f\u1160\u3164\uffa0"
+    r"\ufff9-\ufffb\u202a-\u202e\u2066-\u2069"
     r"\U000e0000-\U000e007f\U000e0100-\U000e01ef]+|[\ufe00-\ufe0f]{2,}"
 )
 _VISIBLE_ASCII = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -41,7 +45,7 @@ class _Counter:
 
 
 def clean(text: str) -> tuple[str, int]:
-    """The text without invisible characters, and how many pieces were taken out (soft hyphens and marks not counted)."""
+    """The text without invisible characters, and how many pieces were taken out (typographic ones not counted)."""
     if text.isascii() and not _VISIBLE_ASCII.search(text):
         return text, 0
     counter = _Counter()
@@ -57,51 +61,94 @@ def smuggled(text: str) -> str:
 
 # --- orders to a machine ---------------------------------------------------------------------------------------------
 
-_WHAT_EN = r"(?:instructions?|prompts?|rules|directions|directives|guidelines|commands|messages|safety (?:rules|guidelines))"
+_WHAT_EN = r"(?:instructions?|prompts?|directives|guidelines|commands|system messages?|safety (?:rules|guidelines))"
 _WHOSE_EN = r"(?:previous|prior|above|earlier|preceding|foregoing|existing|original|initial|your|system|safety)"
 _ORDERS = (
-    rf"\b(?:ignore|disregard|forget|override|bypass)\s+(?:(?:all|any|every|everything|each|the|of|these|those|and)\s+){{0,4}}(?:{_WHOSE_EN}\s+){{1,3}}{_WHAT_EN}",
-    r"\b(?:ignore|disregard|forget)\s+(?:all|everything)\s+(?:(?:that|which)\s+)?(?:(?:you\s+(?:were|have\s+been)\s+told)|(?:written\s+)?(?:above|before\s+this))",
-    r"\bignorier(?:e|en|t)\s+(?:sie\s+)?(?:bitte\s+)?(?:alle|die|deine|ihre|sämtliche)?\s*(?:bisherigen|vorherigen|vorigen|vorangegangenen|obigen|früheren)\s+(?:anweisungen|instruktionen|befehle|vorgaben|regeln)",
-    r"\bignore[zr]?\s+(?:toutes\s+)?(?:les|tes|vos)\s+(?:instructions|consignes|directives|règles)\s+(?:précédentes|antérieures|ci-dessus)",
-    r"\b(?:ignora|ignore|ignorar|olvida|olvide)\s+(?:todas\s+)?(?:las\s+|tus\s+|sus\s+)?(?:instrucciones|órdenes|indicaciones|reglas)\s+(?:anteriores|previas)",
+    rf"\b(?:ignore|disregard|forget|override|bypass)\s+(?:(?:all|any|every|everything|each|the|of|these"
+    rf"|those|and)\s+){{0,4}}(?:{_WHOSE_EN}\s+){{1,3}}{_WHAT_EN}",
+    r"\b(?:ignore|disregard|forget)\s+(?:all|everything)\s+(?:(?:that|which)\s+)?(?:(?:you\s+(?:were"
+    r"|have\s+been)\s+told)|(?:written\s+)?(?:above|before\s+this))",
+    r"\bignorier(?:e|en|t)\s+(?:sie\s+)?(?:bitte\s+)?(?:alle|die|deine|ihre|sämtliche)?\s*(?:bisherigen"
+    r"|vorherigen|vorigen|vorangegangenen|obigen|früheren)\s+(?:anweisungen|instruktionen|befehle"
+    r"|vorgaben|regeln)",
+    r"\bignore[zr]?\s+(?:toutes\s+)?(?:les|tes|vos)\s+(?:instructions|consignes|directives"
+    r"|règles)\s+(?:précédentes|antérieures|ci-dessus)",
+    r"\b(?:ignora|ignore|ignorar|olvida|olvide)\s+(?:todas\s+)?(?:las\s+|tus\s+|sus\s+)?(?:instrucciones"
+    r"|órdenes|indicaciones|reglas)\s+(?:anteriores|previas)",
     r"\b(?:ignora|ignorate|dimentica)\s+(?:tutte\s+)?(?:le\s+)?(?:istruzioni|regole)\s+(?:precedenti|sopra)",
-    r"\b(?:ignore|ignora|esqueça)\s+(?:todas\s+)?(?:as\s+)?(?:instruções|ordens|regras)\s+(?:anteriores|prévias)",
+    r"\b(?:ignore|ignora|esqueça)\s+(?:todas\s+)?(?:as\s+)?(?:instruções|ordens|regras)\s+(?:anteriores"
+    r"|prévias)",
     r"\bnegeer\s+(?:alle\s+)?(?:de\s+)?(?:vorige|eerdere|voorgaande)\s+(?:instructies|opdrachten|regels)",
-    r"\b(?:игнорируй(?:те)?|проигнорируй(?:те)?|забудь(?:те)?)\s+(?:все\s+)?(?:предыдущие|прежние|прошлые)\s+(?:инструкции|указания|команды|правила)",
-    r"(?:忽略|无视|無視|忽視|忘记|忘記)(?:掉)?(?:所有|全部|一切|你)?(?:的)?(?:之前|以前|先前|以上|上面|前面|此前)(?:的)?(?:所有|全部)?(?:的)?(?:指令|指示|命令|提示|规则|規則)",
+    r"\b(?:игнорируй(?:те)?|проигнорируй(?:те)?|забудь(?:те)?)\s+(?:все\s+)?(?:предыдущие|прежние"
+    r"|прошлые)\s+(?:инструкции|указания|команды|правила)",
+    r"(?:忽略|无视|無視|忽視|忘记|忘記)(?:掉)?(?:所有|全部|一切|你)?(?:的)?(?:之前|以前|先前|以上|上面|前面|此前)(?:的)?(?:所有|全部)?(?:的)?(?:指令"
+    r"|指示|命令|提示|规则|規則)",
     r"(?:これまで|以前|上記|前)の(?:すべての|全ての)?(?:指示|命令|プロンプト)を(?:すべて|全て)?(?:無視|忘れ)",
     r"(?:이전|위|앞)(?:의)?\s*(?:모든\s*)?(?:지시|명령|지침|프롬프트)(?:사항)?(?:을|를)?\s*(?:모두\s*)?(?:무시|잊)",
     r"تجاهل\s+(?:جميع\s+|كل\s+)?(?:التعليمات|الأوامر)\s+السابقة",
-    r"\b(?:reveal|print|repeat|output|leak|show)\s+(?:me\s+)?(?:your|the)\s+(?:full\s+|entire\s+|hidden\s+|secret\s+)?(?:system\s+prompt|initial\s+instructions|hidden\s+instructions)",
-    r"\byou\s+are\s+now\s+(?:in\s+)?(?:dan\b|developer\s+mode|jailbroken|unrestricted|an?\s+unrestricted|root\b|admin(?:istrator)?\s+mode)",
-    r"\b(?:do\s+not|don't|never)\s+(?:tell|inform|alert|notify|mention\s+(?:this|it)\s+to)\s+(?:the\s+)?(?:user|human|operator|owner)\b",
-    r"\bif\s+you(?:'re|\s+are)\s+an?\s+(?:ai|a\.i\.|artificial\s+intelligence|llm|large\s+language\s+model|language\s+model|chatbot|ai\s+(?:assistant|agent|model))\b[^.\n]{0,80}?\b(?:you\s+(?:must|should|will|need)|please|then|say|write|include|recommend|output|reply|respond|add|delete|ignore)\b",
-    r"\b(?:attention|note|message|instructions?|notice|important)\s*(?:to|for)?\s*(?::\s*)?(?:all\s+|any\s+)?(?:ai\s+(?:assistants?|agents?|models?|systems?|crawlers?)|llms?|large\s+language\s+models?|language\s+models?|chatbots?)\s*(?::|-|–|—|,\s*(?:you|please|ignore|always|do))",
-    r"\b(?:ai|llm)\s+(?:assistants?|agents?|models?|systems?)\s+(?:that\s+(?:are\s+)?)?(?:reading|processing|summari[sz]ing|indexing)\s+this\b[^.\n]{0,80}\b(?:must|should|shall|are\s+required)\b",
-    r"\bwhen\s+(?:you\s+)?(?:summari[sz]ing|processing|indexing|reading|compiling)\s+this\s+(?:page|document|article|text|source|file)\s*,?\s*(?:you\s+(?:must|should)|always|please|do\s+not|only|say|state|include|write|recommend)\b",
-    r"\b(?:mark|set|flag|treat)\s+(?:this|every|all|each|the)\s+(?:of\s+)?(?:the\s+|these\s+)?(?:pages?|sources?|candidates?|documents?|notes?)\s+(?:as\s+)?(?:approved|trusted|verified|reviewed|promoted)\b",
-    r"\b(?:delete|remove|erase|overwrite)\s+(?:the\s+)?(?:files?\s+)?[\w./-]*\b(?:log|index|purpose|routing)\.md\b",
-    r"\bend\s+of\s+(?:the\s+)?(?:source|document|context|user\s+input)\b\W{0,12}(?:begin|start|new|system)\b[^.\n]{0,30}\b(?:instructions?|prompt|message)",
-    r"\b(?:new|updated|real|actual)\s+(?:system\s+)?instructions?\s*:\s*(?:you|ignore|do\s+not|always|from\s+now|delete|reply|respond|output|mark|write|say)\b",
+    r"\b(?:reveal|print|repeat|output|leak|show)\s+(?:me\s+)?(?:your|the)\s+(?:full\s+|entire\s+"
+    r"|hidden\s+|secret\s+)?(?:system\s+prompt|initial\s+instructions|hidden\s+instructions)",
+    r"\byou\s+are\s+now\s+(?:in\s+)?(?:dan\b|developer\s+mode|jailbroken|unrestricted|an?\s+unrestricted"
+    r"|root\b|admin(?:istrator)?\s+mode)",
+    r"\b(?:do\s+not|don't|never)\s+(?:tell|inform|alert|notify|mention\s+(?:this"
+    r"|it)\s+to)\s+(?:the\s+)?(?:user|human|operator|owner)\b",
+    r"\bif\s+you(?:'re|\s+are)\s+an?\s+(?:ai|a\.i\.|artificial\s+intelligence|llm"
+    r"|large\s+language\s+model|language\s+model|chatbot|ai\s+(?:assistant|agent"
+    r"|model))\b[^.\n]{0,80}?\b(?:you\s+(?:must|should|will|need)|please|then|say|write|include|recommend"
+    r"|output|reply|respond|add|delete|ignore)\b",
+    r"\b(?:attention|note|message|instructions?|notice|important)\s*(?:to|for)?\s*(?::\s*)?(?:all\s+"
+    r"|any\s+)?(?:ai\s+(?:assistants?|agents?|models?|systems?|crawlers?)|llms?"
+    r"|large\s+language\s+models?|language\s+models?|chatbots?)\s*(?::|-|–|—|,\s*(?:you|please|ignore"
+    r"|always|do))",
+    r"\b(?:ai|llm)\s+(?:assistants?|agents?|models?|systems?)\s+(?:that\s+(?:are\s+)?)?(?:reading"
+    r"|processing|summari[sz]ing|indexing)\s+this\b[^.\n]{0,80}\b(?:must|should|shall|are\s+required)\b",
+    r"\bwhen\s+(?:you\s+)?(?:summari[sz]ing|processing|indexing|reading|compiling)\s+this\s+(?:page"
+    r"|document|article|text|source|file)\s*,?\s*(?:you\s+(?:must|should)|always|please|do\s+not|only|say"
+    r"|state|include|write|recommend)\b",
+    r"\b(?:mark|set|flag|treat)\s+(?:this|every|all|each|the)\s+(?:of\s+)?(?:the\s+|these\s+)?(?:pages?"
+    r"|sources?|candidates?|documents?|notes?)\s+(?:as\s+)?(?:approved|trusted|verified|reviewed"
+    r"|promoted)\b",
+    r"\b(?:delete|remove|erase|overwrite)\s+(?:the\s+)?(?:files?\s+)?[\w./-]*\b(?:log|index|purpose"
+    r"|routing)\.md\b",
+    r"\bend\s+of\s+(?:the\s+)?(?:source|document|context|user\s+input)\b\W{0,12}(?:begin|start|new"
+    r"|system)\b[^.\n]{0,30}\b(?:instructions?|prompt|message)",
+    r"\b(?:new|updated|real|actual)\s+(?:system\s+)?instructions?\s*:\s*(?:you|ignore|do\s+not|always"
+    r"|from\s+now|delete|reply|respond|output|mark|write|say)\b",
 )
 _DELIMITERS = (
-    r"</?\s*(?:source|sources|document|untrusted|user_input|context|instructions?|system|system_prompt|assistant|tool_result|function_results?)\s*>\s*\W{0,6}(?:\[?(?:system|user|assistant|developer|human)\]?\s*[:>\]]|you\b|ignore\b|new\b|now\b|mark\b|delete\b|follow\b)",
-    r"<\|(?:im_start|im_end|endoftext|system|user|assistant|eot_id|start_header_id|end_header_id|begin_of_text)\|>",
+    r"</?\s*(?:source|sources|document|untrusted|user_input|context|instructions?|system|system_prompt"
+    r"|assistant|tool_result"
+    r"|function_results?)\s*>\s*\W{0,6}(?:\[?(?:system|user|assistant|developer|human)\]?\s*[:>\]]|you\b"
+    r"|ignore\b|new\b|now\b|mark\b|delete\b|follow\b)",
+    r"<\|(?:im_start|im_end|endoftext|system|user|assistant|eot_id|start_header_id|end_header_id"
+    r"|begin_of_text)\|>",
     r"\[/?INST\]|<</?SYS>>|<start_of_turn>|<end_of_turn>",
-    r"(?:^|\n|>|[.!?]\s)\s*(?:#{1,4}\s*|\[|\*\*)?(?:SYSTEM|ASSISTANT|DEVELOPER)(?:\s+(?:PROMPT|MESSAGE|OVERRIDE|NOTE|INSTRUCTIONS?))?(?:\]|\*\*)?\s*:\s*(?:you\b|ignore\b|mark\b|delete\b|approve\b|execute\b|run\b|reveal\b|do not\b|never\b|always\b|from now\b|output\b|reply\b|respond\b|treat\b|set\b|override\b|disregard\b|forget\b|publish\b|promote\b|send\b)",
 )
-_ORDER = re.compile("|".join(_ORDERS), re.IGNORECASE)
-_DELIMITER = re.compile("|".join(_DELIMITERS[:1] + _DELIMITERS[2:3]) + "|" + _DELIMITERS[1] + "|(?-i:" + _DELIMITERS[3].split("(?:you")[0].replace("(?:^", "(?:^") + ")(?:you" + _DELIMITERS[3].split("(?:you", 1)[1], re.IGNORECASE)
+_ORDER = re.compile("|".join((*_ORDERS, *_DELIMITERS)), re.IGNORECASE)
+_ROLE = re.compile(
+    r"(?:^|\n|[>.!?]\s?)\s*(?:#{1,4}\s*"
+    r"|\[|\*\*)?(?:SYSTEM|ASSISTANT|DEVELOPER)(?:\s+(?:PROMPT|MESSAGE|OVERRIDE|NOTE|INSTRUCTIONS?))?(?:\]"
+    r"|\*\*)?\s*:\s*"
+    r"(?i:you|ignore|mark|delete|approve|execute|run|reveal|do not|never|always|from now|output|reply"
+    r"|respond|treat|set|override|disregard|forget|publish|promote|send)\b"
+)
 _CLUE = re.compile(
-    r"ignor|disregard|forget|overrid|bypass|olvid|esqueça|dimentica|negeer|игнорир|забудь|忽略|无视|無視|忽視|忘|무시|잊|تجاهل|reveal|system|"
-    r"you are now|\bllms?\b|language model|\bai\b|chatbot|summari|approved|trusted|verified|promoted|reviewed|\.md\b|instruction|<\||\[/?inst|"
-    r"<</?sys|_of_turn|tell|inform|notify|alert|assistant|developer|processing this|indexing this|reading this|compiling this|print|repeat|leak",
+    r"ignor|disregard|forget|overrid|bypass|olvid|esqueça|dimentica|negeer|игнорир|забудь|忽略|无视|無視|忽視|忘"
+    r"|무시|잊|تجاهل|reveal|system|"
+    r"you are now|\bllms?\b|language model|\bai\b|chatbot|summari|approved|trusted|verified|promoted"
+    r"|reviewed|\.md\b|instruction|<\||\[/?inst|"
+    r"<</?sys|_of_turn|tell|inform|notify|alert|assistant|developer|processing this|indexing this|reading "
+    r"this|compiling this|print|repeat|leak",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r"“[^”\n]{1,600}”|‘[^’\n]{1,600}’|«[^»\n]{1,600}»|„[^“”\n]{1,600}[“”]|「[^」\n]{1,600}」|『[^』\n]{1,600}』|\"[^\"\n]{1,600}\"|`[^`\n]{1,600}`|(?<!\w)'[^'\n]{1,600}'(?!\w)")
+_QUOTED = re.compile(
+    r"“[^”\n]{1,600}”|‘[^’\n]{1,600}’|«[^»\n]{1,600}»|„[^“”\n]{1,600}[“”]|「[^」\n]{1,600}」|『[^』\n]{1,600}』"
+    r"|\"[^\"\n]{1,600}\"|`[^`\n]{1,600}`|(?<!\w)'[^'\n]{1,600}'(?!\w)"
+)
 _ABOUT = re.compile(
-    r"prompt.?injection|jailbreak|attacker|malicious|adversari|so-called|such as|for example|e\.g\.|phrases? like|researchers?|provenance", re.IGNORECASE
+    r"prompt.?injection|jailbreak|attacker|malicious|adversari|so-called|such as|for example|e\.g\."
+    r"|phrases? like|researchers?|provenance",
+    re.IGNORECASE,
 )
 
 
@@ -113,7 +160,7 @@ def orders(text: str) -> str:
     if not _CLUE.search(text):
         return ""
     spans: list[tuple[int, int]] | None = None
-    for pattern in (_ORDER, _DELIMITER):
+    for pattern in (_ORDER, _ROLE):
         for match in pattern.finditer(text):
             if spans is None:
                 spans = [quoted.span() for quoted in _QUOTED.finditer(text)]
@@ -128,4 +175,4 @@ def orders(text: str) -> str:
 def _sentence(text: str, start: int, end: int) -> str:
     begin = max(text.rfind(mark, 0, start) for mark in (". ", "! ", "? ", "\n", "。")) + 1
     ends = [position for mark in (". ", "! ", "? ", "\n", "。") if (position := text.find(mark, end)) >= 0]
-    return text[begin:min(ends, default=len(text))]
+    return text[begin : min(ends, default=len(text))]

@@ -1,7 +1,7 @@
 """What a file really is, by its bytes: names and content types lie.
 
-`sniff` unpacks gzip, cuts junk before a PDF's header and decodes text, so that an extractor gets what it can read. What
-nightwiki cannot read is said with what to do about it.
+`sniff` unpacks gzip, cuts junk before a PDF's header and decodes text, so that an extractor gets what it can read.
+What nightwiki cannot read is said with what to do about it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tasks.decode import decode
 from tasks.records import Outcome
 
 MAX_UNPACKED = 200 * 1024 * 1024
-OCR = "nightwiki reads no text in pictures: run text recognition (for example ocrmypdf) and drop the PDF or a text file here."
+OCR = "Run text recognition (for example ocrmypdf) and drop the resulting PDF or text file here."
 TRANSCRIBE = "Transcribe it and drop the transcript (.vtt, .srt or .txt) here."
 
 _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
@@ -51,14 +51,19 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"PAR1", "a table (Parquet)", "Export what matters as CSV."),
 )
 _CONTAINERS = {  # brands of ISO media files that are pictures
-    b"heic": "a picture (HEIC)", b"heix": "a picture (HEIC)", b"mif1": "a picture (HEIC)", b"avif": "a picture (AVIF)",
+    b"heic": "a picture (HEIC)",
+    b"heix": "a picture (HEIC)",
+    b"mif1": "a picture (HEIC)",
+    b"avif": "a picture (AVIF)",
 }
 _OFFICE = {"word/document.xml": "docx", "ppt/presentation.xml": "pptx", "xl/workbook.xml": "xlsx"}
 _MARKDOWN_NAMES = frozenset({".md", ".markdown", ".mdown", ".mkd"})
 _PLAIN_NAMES = frozenset({".txt", ".text", ".log", ".rst", ".org", ".tex", ".adoc"})
 _HTML_NAMES = frozenset({".html", ".htm", ".xhtml", ".xht", ".asp", ".aspx", ".php"})
 _PDF = re.compile(rb"%PDF-\d")
-_MARKUP_START = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
+_MARKUP_START = re.compile(
+    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+)
 _MARKUP = re.compile(r"<(?:html|head|body|article|main|p|div|h1|table|ul)\b[^>]*>", re.IGNORECASE)
 _SRT = re.compile(r"\s*\d+[ \t]*\r?\n\s*\d{1,3}:\d\d:\d\d[,.]\d{1,3}\s*-->")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -69,7 +74,7 @@ _BINARY = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 class Sniffed:
     """A source's kind (the extractor's name), its bytes without wrapping, and its text when it is a text."""
 
-    kind: str                  # pdf html markdown text csv docx pptx xlsx vtt srt transcript
+    kind: str  # pdf html markdown text csv docx pptx xlsx vtt srt transcript
     data: bytes
     text: str = ""
     encoding: str = ""
@@ -82,22 +87,26 @@ def suffix(name: str) -> str:
 
 
 def sniff(data: bytes, name: str = "", content_type: str = "") -> Sniffed:
-    """What `data` is. Raises SourceError: `unsupported`, `needs_password`, `unreadable` or `no_content` (nothing in it)."""
+    """What `data` is. Raises SourceError: `unsupported`, `needs_password`, `unreadable`, `no_content`."""
     ending = suffix(name)
     media_type = content_type.partition(";")[0].strip().lower()
     data = _unpacked(data, name)
     if not data.strip(b"\x00 \t\r\n\xef\xbb\xbf"):
         written = ending in _MARKDOWN_NAMES | _PLAIN_NAMES | _HTML_NAMES
         raise SourceError(
-            name, Outcome.NO_CONTENT if written else Outcome.UNREADABLE,
+            name,
+            Outcome.NO_CONTENT if written else Outcome.UNREADABLE,
             "the file is empty" if not data else "the file holds only blanks",
             "" if written else "Copy or download it again.",
         )
     is_note = ending in _MARKDOWN_NAMES | _PLAIN_NAMES
     header = _PDF.search(data, 0, 1024)
-    if header and (header.start() == 0 or not is_note and not re.search(rb"<(?:!doctype|html|head|body)", data[:header.start()], re.I)):
-        return Sniffed("pdf", data[header.start():])
-    if data.startswith(b"PK\x03\x04") or data.startswith(b"PK\x05\x06"):
+    if header and (
+        header.start() == 0
+        or (not is_note and not re.search(rb"<(?:!doctype|html|head|body)", data[: header.start()], re.I))
+    ):
+        return Sniffed("pdf", data[header.start() :])
+    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return Sniffed(_zip_kind(data, name), data)
     if data.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
         raise _legacy_office(data, name)
@@ -106,9 +115,14 @@ def sniff(data: bytes, name: str = "", content_type: str = "") -> Sniffed:
     if decoded is None or len(_BINARY.findall(decoded.text, 0, 20_000)) * 50 > min(len(decoded.text), 20_000):
         broken = ending in (".pdf", ".docx", ".pptx", ".xlsx")
         raise SourceError(
-            name, Outcome.UNREADABLE if broken else Outcome.UNSUPPORTED,
-            f"it is named {ending} but does not hold one" if broken else "it is neither text nor a kind of file that nightwiki reads",
-            "Copy or download it again." if broken else "Save it as PDF, docx, HTML, Markdown or text, or add it to sources.ignore.",
+            name,
+            Outcome.UNREADABLE if broken else Outcome.UNSUPPORTED,
+            f"it is named {ending} but does not hold one"
+            if broken
+            else "it is neither text nor a kind of file that nightwiki reads",
+            "Copy or download it again."
+            if broken
+            else "Save it as PDF, docx, HTML, Markdown or text, or add it to sources.ignore.",
         )
     kind, text = _text_kind(decoded.text, ending, media_type, name)
     return Sniffed(kind, data, text, decoded.encoding)
@@ -123,9 +137,16 @@ def _unpacked(data: bytes, name: str) -> bytes:
         try:
             unpacked = machine.decompress(data, MAX_UNPACKED + 1)
         except zlib.error as error:
-            raise SourceError(name, Outcome.UNREADABLE, "the gzip file is damaged", "Copy or download it again.") from error
+            raise SourceError(
+                name, Outcome.UNREADABLE, "the gzip file is damaged", "Copy or download it again."
+            ) from error
         if len(unpacked) > MAX_UNPACKED:
-            raise SourceError(name, Outcome.REFUSED, "unpacked it is larger than 200 MB", "Unpack it and drop the part that matters here.")
+            raise SourceError(
+                name,
+                Outcome.REFUSED,
+                "unpacked it is larger than 200 MB",
+                "Unpack it and drop the part that matters here.",
+            )
         data = unpacked
     return data
 
@@ -136,31 +157,72 @@ def _zip_kind(data: bytes, name: str) -> str:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = set(archive.namelist())
             media = archive.read("mimetype")[:80].decode("ascii", "replace") if "mimetype" in names else ""
-    except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, NotImplementedError, EOFError, zlib.error, KeyError) as error:
-        raise SourceError(name, Outcome.UNREADABLE, "the file is cut off or damaged", "Copy or download it again.") from error
+    except (
+        zipfile.BadZipFile,
+        OSError,
+        ValueError,
+        RuntimeError,
+        NotImplementedError,
+        EOFError,
+        zlib.error,
+        KeyError,
+    ) as error:
+        raise SourceError(
+            name, Outcome.UNREADABLE, "the file is cut off or damaged", "Copy or download it again."
+        ) from error
     for part, kind in _OFFICE.items():
         if part in names:
             return kind
     if "xl/workbook.bin" in names:
-        raise SourceError(name, Outcome.UNSUPPORTED, "it is a binary Excel file (xlsb)", "Save it as .xlsx and drop that here.")
+        raise SourceError(
+            name, Outcome.UNSUPPORTED, "it is a binary Excel file (xlsb)", "Save it as .xlsx and drop that here."
+        )
     if "opendocument" in media:
-        raise SourceError(name, Outcome.UNSUPPORTED, "it is an OpenDocument file", "Save it as .docx, .pptx, .xlsx or PDF and drop that here.")
+        raise SourceError(
+            name,
+            Outcome.UNSUPPORTED,
+            "it is an OpenDocument file",
+            "Save it as .docx, .pptx, .xlsx or PDF and drop that here.",
+        )
     if "epub" in media:
-        raise SourceError(name, Outcome.UNSUPPORTED, "it is an e-book (EPUB)", "Convert it to PDF or HTML and drop that here.")
+        raise SourceError(
+            name, Outcome.UNSUPPORTED, "it is an e-book (EPUB)", "Convert it to PDF or HTML and drop that here."
+        )
     raise SourceError(name, Outcome.UNSUPPORTED, "it is an archive (zip)", "Unpack it and drop the files here.")
 
 
 def _legacy_office(data: bytes, name: str) -> SourceError:
     """The error for OLE files: encrypted new office files, and the office files of before 2007."""
+
     def holds(stream: str) -> bool:
         return stream.encode("utf-16-le") in data
 
     if holds("EncryptedPackage"):
-        return SourceError(name, Outcome.NEEDS_PASSWORD, "the office file is protected by a password", "Save a copy without the password and drop that here.")
-    for stream, what, target in (("WordDocument", "Word", ".docx"), ("PowerPoint Document", "PowerPoint", ".pptx"), ("Workbook", "Excel", ".xlsx"), ("Book", "Excel", ".xlsx")):
+        return SourceError(
+            name,
+            Outcome.NEEDS_PASSWORD,
+            "the office file is protected by a password",
+            "Save a copy without the password and drop that here.",
+        )
+    for stream, what, target in (
+        ("WordDocument", "Word", ".docx"),
+        ("PowerPoint Document", "PowerPoint", ".pptx"),
+        ("Workbook", "Excel", ".xlsx"),
+        ("Book", "Excel", ".xlsx"),
+    ):
         if holds(stream):
-            return SourceError(name, Outcome.UNSUPPORTED, f"it is an old {what} file, of before 2007", f"Convert it: open it and save it as {target}, and drop that here.")
-    return SourceError(name, Outcome.UNSUPPORTED, "it is an old Microsoft file (mail, installer or other)", "Save it as PDF, docx or text and drop that here.")
+            return SourceError(
+                name,
+                Outcome.UNSUPPORTED,
+                f"it is an old {what} file, of before 2007",
+                f"Convert it: open it and save it as {target}, and drop that here.",
+            )
+    return SourceError(
+        name,
+        Outcome.UNSUPPORTED,
+        "it is an old Microsoft file (mail, installer or other)",
+        "Save it as PDF, docx or text and drop that here.",
+    )
 
 
 def _refuse_known(data: bytes, name: str, is_note: bool) -> None:
@@ -193,32 +255,50 @@ def _text_kind(text: str, ending: str, media_type: str, name: str) -> tuple[str,
         if is_transcript(text):
             return "transcript", text
         if ending == ".json" or media_type.endswith("json"):
-            raise SourceError(name, Outcome.UNSUPPORTED, "it is data (JSON), not a text to read", "Export what matters as Markdown, text or CSV.")
+            raise SourceError(
+                name,
+                Outcome.UNSUPPORTED,
+                "it is data (JSON), not a text to read",
+                "Export what matters as Markdown, text or CSV.",
+            )
     if _MARKUP_START.match(start):
         return "html", text
     if ending in _MARKDOWN_NAMES or media_type == "text/markdown":
         return "markdown", text
-    if start.startswith("MIME-Version:") or start.startswith("From: <Saved by") or "multipart/related" in start[:2000] and "Content-Type:" in start:
+    if start.startswith(("MIME-Version:", "From: <Saved by")) or (
+        "multipart/related" in start[:2000] and "Content-Type:" in start
+    ):
         page = _archived_page(text)
         if page:
             return "html", page
-    if start.startswith("<?xml") or start.startswith("<rss") or start.startswith("<feed"):
+    if start.startswith(("<?xml", "<rss", "<feed")):
         if re.search(r"<(?:rss|feed|rdf:RDF)\b", start):
-            raise SourceError(name, Outcome.UNSUPPORTED, "it is a news feed", "List its address in sources.yaml under feeds.")
+            raise SourceError(
+                name, Outcome.UNSUPPORTED, "it is a news feed", "List its address in sources.yaml under feeds."
+            )
         if "<svg" in start:
             raise SourceError(name, Outcome.UNSUPPORTED, "it is a picture (SVG)", OCR)
         if "<html" not in start:
-            raise SourceError(name, Outcome.UNSUPPORTED, "it is data (XML), not a text to read", "Export what matters as HTML, Markdown or text.")
+            raise SourceError(
+                name,
+                Outcome.UNSUPPORTED,
+                "it is data (XML), not a text to read",
+                "Export what matters as HTML, Markdown or text.",
+            )
         return "html", text
     if start.startswith("<svg"):
         raise SourceError(name, Outcome.UNSUPPORTED, "it is a picture (SVG)", OCR)
     looks_html = media_type in ("text/html", "application/xhtml+xml") or ending in _HTML_NAMES
-    if (looks_html and "<" in text) or (ending not in _PLAIN_NAMES and start.startswith("<") and len(_MARKUP.findall(text[:20_000])) >= 3):
+    if (looks_html and "<" in text) or (
+        ending not in _PLAIN_NAMES and start.startswith("<") and len(_MARKUP.findall(text[:20_000])) >= 3
+    ):
         return "html", text
     if ending in (".csv", ".tsv", ".tab") or media_type in ("text/csv", "text/tab-separated-values"):
         return "csv", text
     if ending in (".pdf", ".docx", ".pptx", ".xlsx"):
-        raise SourceError(name, Outcome.UNREADABLE, f"it is named {ending} but holds something else", "Copy or download it again.")
+        raise SourceError(
+            name, Outcome.UNREADABLE, f"it is named {ending} but holds something else", "Copy or download it again."
+        )
     return "text", text
 
 

@@ -6,9 +6,12 @@ import re
 
 _PROGRAMS = r"(?:microsoft\s+)?(?:word|powerpoint|excel|publisher)"
 _NO_TITLE = re.compile(
-    rf"untitled\b.*|{_PROGRAMS}\s*[-–:]\s+.*|{_PROGRAMS}|(?:layout|slide|folie|document|dokument|presentation|präsentation|book|sheet|tabelle|page|seite|scan)\s*[-–_]?\s*\d*"
-    r"|.*\.(?:docx?|pptx?|xlsx?|odt|tex|dvi|pdf|indd|qxd|ps|eps|rtf|pages|html?|md|txt|p65|fm|cdr|ai)|(?:no\s+)?title|none|null|home|index|\(anonymous\)|unknown"
-    r"|titel|print|default|template|new\s+document|ohne\s+titel|sans\s+titre|sin\s+título|無題.*|未命名.*|(?:https?|file)://\S+|[a-z]:\\.*|\W*|[\W\d_]+",
+    rf"untitled\b.*|{_PROGRAMS}\s*[-–:]\s+.*|{_PROGRAMS}|(?:layout|slide|folie|document|dokument"
+    rf"|presentation|präsentation|book|sheet|tabelle|page|seite|scan)\s*[-–_]?\s*\d*"
+    r"|.*\.(?:docx?|pptx?|xlsx?|odt|tex|dvi|pdf|indd|qxd|ps|eps|rtf|pages|html?|md|txt|p65|fm|cdr|ai)"
+    r"|(?:no\s+)?title|none|null|home|index|\(anonymous\)|unknown"
+    r"|titel|print|default|template|new\s+document|ohne\s+titel|sans\s+titre|sin\s+título|無題.*|未命名.*"
+    r"|(?:https?|file)://\S+|[a-z]:\\.*|\W*|[\W\d_]+",
     re.IGNORECASE,
 )
 LONGEST = 200

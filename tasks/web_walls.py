@@ -1,7 +1,7 @@
 """Pages that hold no article: an empty shell for scripts, a cookie notice alone, a teaser before a paywall.
 
-An extractor returns whatever it finds on such a page as if it were the article. Each of the three needs its own next step,
-and a real article that merely carries a cookie bar or an advertisement for a subscription must pass.
+An extractor returns whatever it finds on such a page as if it were the article. Each of the three needs its own
+next step, and a real article that merely carries a cookie bar or an advertisement for a subscription must pass.
 """
 
 from __future__ import annotations
@@ -12,25 +12,52 @@ from typing import Any
 
 from tasks.records import BlockKind, Outcome, Part
 
-SHORT = 1200       # characters: above this an article stands on its own, whatever else the page says
+SHORT = 1200  # characters: above this an article stands on its own, whatever else the page says
 VERY_SHORT = 400
 _ROOTS = frozenset({"root", "app", "__next", "__nuxt", "react-root", "app-root", "svelte", "main-app", "application"})
 _SCRIPT = re.compile(
-    r"(?:enable|activate|turn\s+on|need|requires?|without)\s+(?:to\s+(?:run|enable)\s+)?java\s?script|java\s?script\s+(?:is\s+)?(?:required|disabled|must\s+be|to\s+run|needs)"
-    r"|java\s?script\s+(?:aktivieren|einschalten|ist\s+deaktiviert)|activ(?:er|ez|ar|a|e)\s+(?:le\s+|el\s+|o\s+)?java\s?script|include?\s+java\s?script|启用\s*javascript|javascriptを有効",
+    r"(?:enable|activate|turn\s+on|need|requires?|without)\s+(?:to\s+(?:run|enable)\s+)?java\s?script"
+    r"|java\s?script\s+(?:is\s+)?(?:required|disabled|must\s+be|to\s+run|needs)"
+    r"|java\s?script\s+(?:aktivieren|einschalten|ist\s+deaktiviert)|activ(?:er|ez|ar|a|e)\s+(?:le\s+"
+    r"|el\s+|o\s+)?java\s?script|include?\s+java\s?script|启用\s*javascript|javascriptを有効",
     re.IGNORECASE,
 )
-_CHECK = re.compile(r"checking your browser|verify(?:ing)? (?:that )?you are (?:a )?human|are you a robot|unusual traffic|cf-browser-verification|just a moment\.\.\.|enable cookies and reload", re.IGNORECASE)
-_COOKIE = re.compile(r"\bcookies?\b|\bgdpr\b|\bconsent\b|einwilligung|datenschutz|privacy (?:policy|settings|choices)|consentement|traceurs|privacidad|informativa", re.IGNORECASE)
+_CHECK = re.compile(
+    r"checking your browser|verify(?:ing)? (?:that )?you are (?:a )?human|are you a robot|unusual traffic"
+    r"|cf-browser-verification|just a moment\.\.\.|enable cookies and reload",
+    re.IGNORECASE,
+)
+_COOKIE = re.compile(
+    r"\bcookies?\b|\bgdpr\b|\bconsent\b|einwilligung|datenschutz|privacy (?:policy|settings|choices)"
+    r"|consentement|traceurs|privacidad|informativa",
+    re.IGNORECASE,
+)
 _WALL = re.compile(
-    r"subscribe\s+(?:now\s+)?(?:to|for)\s+(?:continue|read|unlimited|full|keep|access|get\s+(?:full|unlimited))|subscri(?:be|ption)\s+(?:is\s+)?(?:required|needed)|(?:log|sign)\s*in\s+(?:or\s+(?:subscribe|register|create\s+an\s+account)\s+)?to\s+(?:continue|read|keep)"
-    r"|(?:to\s+)?(?:continue|keep)\s+reading\b[^.\n]{0,60}\b(?:subscri|sign|log\s*in|register|account|member)|(?:this|the)\s+(?:article|story|content|post|page)\s+is\s+(?:only\s+)?(?:for|available\s+(?:only\s+)?to|reserved\s+for|exclusive\s+to)\s+(?:paying\s+|paid\s+|our\s+)?(?:subscribers|members)"
-    r"|(?:subscriber|member|premium)[-\s]?(?:s)?[-\s](?:only|exclusive)\b|already\s+a\s+(?:subscriber|member)\?|you(?:'ve|\s+have)\s+(?:reached|read|used)\s+(?:your|all|the)\b[^.\n]{0,40}\b(?:free|limit|articles?)|unlock\s+(?:this|the\s+(?:full\s+)?)\s*(?:article|story|post)|become\s+a\s+(?:member|subscriber)\s+to\s+(?:read|continue)|start\s+your\s+free\s+trial\s+to\s+(?:read|continue)"
-    r"|jetzt\s+(?:abonnieren|weiterlesen)|(?:weiterlesen|lesen)\s+mit\b|nur\s+für\s+abonnenten|réservé\s+aux\s+abonnés|abonnez-vous\s+pour|(?:contenido\s+)?(?:exclusivo|solo)\s+para\s+suscriptores|suscr[íi]bete\s+para|riservato\s+agli\s+abbonati|abbonati\s+per\s+(?:leggere|continuare)|alleen\s+voor\s+abonnees|会員限定|有料会員|订阅后(?:继续)?阅读|登录后阅读|続きを読むには",
+    r"subscribe\s+(?:now\s+)?(?:to|for)\s+(?:continue|read|unlimited|full|keep|access|get\s+(?:full"
+    r"|unlimited))|subscri(?:be|ption)\s+(?:is\s+)?(?:required|needed)|(?:log"
+    r"|sign)\s*in\s+(?:or\s+(?:subscribe|register|create\s+an\s+account)\s+)?to\s+(?:continue|read|keep)"
+    r"|(?:to\s+)?(?:continue|keep)\s+reading\b[^.\n]{0,60}\b(?:subscri|sign|log\s*in|register|account"
+    r"|member)|(?:this|the)\s+(?:article|story|content|post|page)\s+is\s+(?:only\s+)?(?:for"
+    r"|available\s+(?:only\s+)?to|reserved\s+for|exclusive\s+to)\s+(?:paying\s+|paid\s+"
+    r"|our\s+)?(?:subscribers|members)"
+    r"|(?:subscriber|member|premium)[-\s]?(?:s)?[-\s](?:only|exclusive)\b|already\s+a\s+(?:subscriber"
+    r"|member)\?|you(?:'ve|\s+have)\s+(?:reached|read|used)\s+(?:your|all|the)\b[^.\n]{0,40}\b(?:free"
+    r"|limit|articles?)|unlock\s+(?:this|the\s+(?:full\s+)?)\s*(?:article|story|post)"
+    r"|become\s+a\s+(?:member|subscriber)\s+to\s+(?:read|continue)"
+    r"|start\s+your\s+free\s+trial\s+to\s+(?:read|continue)"
+    r"|jetzt\s+(?:abonnieren|weiterlesen)|(?:weiterlesen|lesen)\s+mit\b|nur\s+für\s+abonnenten"
+    r"|réservé\s+aux\s+abonnés|abonnez-vous\s+pour|(?:contenido\s+)?(?:exclusivo"
+    r"|solo)\s+para\s+suscriptores|suscr[íi]bete\s+para|riservato\s+agli\s+abbonati"
+    r"|abbonati\s+per\s+(?:leggere|continuare)|alleen\s+voor\s+abonnees|会員限定|有料会員|订阅后(?:继续)?阅读|登录后阅读"
+    r"|続きを読むには",
     re.IGNORECASE,
 )
 _NOT_FREE = re.compile(r'"isAccessibleForFree"\s*:\s*"?false', re.IGNORECASE)
-_NOT_FOUND = re.compile(r"^\W*(?:(?:error\s*)?40[34]\b|(?:page|file|seite)\s+(?:was\s+)?(?:not\s+found|nicht\s+gefunden)|not\s+found|access\s+denied|forbidden)", re.IGNORECASE)
+_NOT_FOUND = re.compile(
+    r"^\W*(?:(?:error\s*)?40[34]\b|(?:page|file|seite)\s+(?:was\s+)?(?:not\s+found|nicht\s+gefunden)"
+    r"|not\s+found|access\s+denied|forbidden)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +65,11 @@ class PageFacts:
     """What a raw page shows of walls, taken before extraction changes its tree."""
 
     scripts: int
-    body_characters: int      # of text outside scripts and noscript
-    shell: bool               # an empty mount point for a script framework
+    body_characters: int  # of text outside scripts and noscript
+    shell: bool  # an empty mount point for a script framework
     noscript: str
-    not_free: bool            # says so itself, in its structured data
-    text: str                 # the body's first words, for messages of walls
+    not_free: bool  # says so itself, in its structured data
+    text: str  # the body's first words, for messages of walls
     title: str
 
 
@@ -60,14 +87,18 @@ def look(tree: Any) -> PageFacts:
     scripts = sum(1 for _ in tree.iter("script"))
     body = tree.find("body") if tree.tag == "html" else tree
     noscript = " ".join(" ".join("".join(node.itertext()).split()) for node in tree.iter("noscript"))[:2000]
-    not_free = any(node.text and "isAccessibleForFree" in node.text and _NOT_FREE.search(node.text) for node in tree.iter("script"))
+    not_free = any(
+        node.text and "isAccessibleForFree" in node.text and _NOT_FREE.search(node.text) for node in tree.iter("script")
+    )
     text, size = _visible(body) if body is not None else ("", 0)
     shell = False
     for node in tree.iter("div", "app-root", "main", "section"):
         if (node.get("id") or "") in _ROOTS or node.tag == "app-root":
             shell = not "".join(node.itertext()).strip() or shell
     title = tree.find(".//title")
-    return PageFacts(scripts, size, shell, noscript, not_free, text, (title.text or "").strip() if title is not None else "")
+    return PageFacts(
+        scripts, size, shell, noscript, not_free, text, (title.text or "").strip() if title is not None else ""
+    )
 
 
 def _visible(body: Any) -> tuple[str, int]:
@@ -99,22 +130,51 @@ def judge(page: PageFacts, parts: tuple[Part, ...]) -> Wall | None:
     size = len(text)
     if size >= SHORT and not page.not_free:
         return None
-    if page.not_free and size < SHORT or size < SHORT and _WALL.search(text + "\n" + page.text[-1500:] if size < VERY_SHORT else text):
-        return Wall(Outcome.PAYWALLED, "only a teaser is shown; the article is for subscribers", "Save the page from a browser in which you are signed in (for example with Obsidian Web Clipper).")
+    if (page.not_free and size < SHORT) or (
+        size < SHORT and _WALL.search(text + "\n" + page.text[-1500:] if size < VERY_SHORT else text)
+    ):
+        return Wall(
+            Outcome.PAYWALLED,
+            "only a teaser is shown; the article is for subscribers",
+            "Save the page from a browser in which you are signed in (for example with Obsidian Web "
+            "Clipper).",
+        )
     if size < VERY_SHORT:
         blocked = _CHECK.search(text) or _CHECK.search(page.text)
         if blocked:
-            return Wall(Outcome.NEEDS_BROWSER, "the site shows a check for robots in place of the page", "Open it in a browser and save the page (for example with Obsidian Web Clipper).")
-        asks = _SCRIPT.search(text) or (_SCRIPT.search(page.noscript) or page.shell) and page.body_characters < VERY_SHORT
-        if asks or page.scripts and page.shell and page.body_characters < VERY_SHORT:
-            return Wall(Outcome.NEEDS_BROWSER, "the page builds its text with scripts; without a browser it is empty", "Open it in a browser and save the page (for example with Obsidian Web Clipper).")
+            return Wall(
+                Outcome.NEEDS_BROWSER,
+                "the site shows a check for robots in place of the page",
+                "Open it in a browser and save the page (for example with Obsidian Web Clipper).",
+            )
+        asks = _SCRIPT.search(text) or (
+            (_SCRIPT.search(page.noscript) or page.shell) and page.body_characters < VERY_SHORT
+        )
+        if asks or (page.scripts and page.shell and page.body_characters < VERY_SHORT):
+            return Wall(
+                Outcome.NEEDS_BROWSER,
+                "the page builds its text with scripts; without a browser it is empty",
+                "Open it in a browser and save the page (for example with Obsidian Web Clipper).",
+            )
     rest = "\n".join(part for part in prose if not _COOKIE.search(part))
     if size < SHORT and len(rest) < 120 and len(_COOKIE.findall(text)) >= 1 and len(rest) < size / 2:
-        return Wall(Outcome.NO_CONTENT, "only a notice about cookies or privacy was found", "Open it in a browser and save the page (for example with Obsidian Web Clipper).")
+        return Wall(
+            Outcome.NO_CONTENT,
+            "only a notice about cookies or privacy was found",
+            "Open it in a browser and save the page (for example with Obsidian Web Clipper).",
+        )
     if size < VERY_SHORT and (_NOT_FOUND.search(text) or _NOT_FOUND.search(page.title)):
         return Wall(Outcome.NO_CONTENT, "the page says that nothing is there", "Check the address.")
     if not text.strip() or sum(character.isalpha() for character in text) < 20:
         if page.scripts and page.body_characters < 100:
-            return Wall(Outcome.NEEDS_BROWSER, "the page builds its text with scripts; without a browser it is empty", "Open it in a browser and save the page (for example with Obsidian Web Clipper).")
-        return Wall(Outcome.NO_CONTENT, "the page holds no article text", "Check the page; if it has text in a browser, save it from there.")
+            return Wall(
+                Outcome.NEEDS_BROWSER,
+                "the page builds its text with scripts; without a browser it is empty",
+                "Open it in a browser and save the page (for example with Obsidian Web Clipper).",
+            )
+        return Wall(
+            Outcome.NO_CONTENT,
+            "the page holds no article text",
+            "Check the page; if it has text in a browser, save it from there.",
+        )
     return None

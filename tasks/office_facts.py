@@ -1,0 +1,24 @@
+"""What office files say of themselves, and how words are put in one line; shared by the three readers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def words(text: str) -> str:
+    """A text in one line, its white space as single blanks."""
+    return " ".join(text.split())
+
+
+def facts(properties: Any) -> tuple[str, str, str]:
+    """Title, author and date of an office file's own properties."""
+    created = properties.modified or properties.created
+    generic = {"python-docx", "openpyxl", "steve canny", "microsoft office user", "user", "admin", "administrator"}
+    author = words((properties.author if hasattr(properties, "author") else properties.creator) or "")
+    if author.lower() in generic:
+        return words(properties.title or ""), "", ""  # a program's template; its date means nothing
+    return (
+        words(properties.title or ""),
+        author,
+        created.strftime("%Y-%m-%d") if created and created.year > 1990 else "",
+    )
