@@ -7,6 +7,7 @@ So `off` stays a word where a word is expected and `01234` a string; YAML's own 
 from __future__ import annotations
 
 import difflib
+import math
 import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
@@ -66,7 +67,7 @@ def parse_settings(text: str, subject: str = "nightwiki.yaml") -> Settings:
     """The settings in a text; `subject` is the file's name in errors."""
     place = _Place(subject)
     root = compose(text, subject)
-    if root is None:
+    if root is None or (isinstance(root, yaml.ScalarNode) and _is_empty(root)):
         return Settings()
     if not isinstance(root, yaml.MappingNode):
         raise place.error(
@@ -217,7 +218,10 @@ def _scalar(text: str, kind: Any) -> object:
     if kind is int:
         return int(text)
     if kind is float:
-        return float(text)
+        number = float(text)
+        if not math.isfinite(number):
+            raise ValueError(text)
+        return number
     return text
 
 

@@ -1,0 +1,50 @@
+# make demo, make test and make bench set up what they need in .venv, from Python 3.11 or newer, pip and make alone.
+
+PYTHON ?= $(firstword $(shell command -v python3.11 python3.12 python3.13 python3 2>/dev/null))
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := demo-wiki
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test lint types unit bench clean
+
+demo: $(VENV)/.offline
+	@rm -rf $(DEMO)
+	@$(BIN)/nightwiki init $(DEMO) --demo
+	@$(BIN)/nightwiki -w $(DEMO) up --once; code=$$?; test $$code -eq 0 -o $$code -eq 3
+	@echo
+	@echo "Open the folder $(DEMO) in Obsidian and begin at wiki/index.md. Then try:"
+	@echo "  $(BIN)/nightwiki -w $(DEMO) search \"who built the first computers\""
+	@echo "  $(BIN)/nightwiki -w $(DEMO) candidates list"
+	@echo "  $(BIN)/nightwiki -w $(DEMO) status"
+
+test: lint types unit
+
+lint: $(VENV)/.dev
+	@$(BIN)/ruff check .
+
+types: $(VENV)/.dev
+	@$(BIN)/mypy
+
+unit: $(VENV)/.dev
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+bench: $(VENV)/.dev
+	@$(BIN)/python -m benchmarks.night
+
+clean:
+	rm -rf $(VENV) $(DEMO)
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; $(PYTHON) is older. Say make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@echo "Setting up $(VENV) (about 350 MB to download, once) ..."
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.offline: pyproject.toml constraints.txt | $(BIN)/python
+	@$(INSTALL) -e '.[offline]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt $(VENV)/.offline
+	@$(INSTALL) -e '.[offline,dev,bench]'
+	@touch $@
