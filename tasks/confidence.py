@@ -85,5 +85,5 @@ def stands(sentence: str, place: str) -> float:
 
 def supported_share(pairs: Sequence[tuple[str, str]], threshold: float = 0.9) -> float:
     """The share of (sentence, place) pairs where at least `threshold` of the content words stand at the place."""
-    good = sum(stands(sentence, place) >= threshold for sentence, place in pairs)
+    good = sum(sentence in place or stands(sentence, place) >= threshold for sentence, place in pairs)
     return good / len(pairs) if pairs else 1.0

@@ -84,7 +84,7 @@ def analyse(document: Document, limit: int = 30) -> Analysis:
         tables=tuple(outline.tables),
         lead=tuple(place[at] for at in lead if at in place),
         defines=defines,
-        tags=tagging.tags_of([draft.text for draft in drafts[:400]], name, own=defines),
+        tags=tagging.tags_of([draft.text for draft in drafts[:150]], name, own=defines),
         total=len(drafts),
         supported=supported_share([(drafts[at].text, outline.places[drafts[at].paragraph]) for at in sorted(taken)]),
         quality=document.quality,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from tasks.vocabulary import ABBREVIATIONS, MAY_END, STOP_WORDS
 
@@ -138,13 +139,21 @@ def _windows(text: str) -> list[str]:
 
 def words(text: str) -> list[str]:
     """Content words in order, lower-cased, a plural s taken off; Chinese, Japanese and Korean as character pairs."""
+    if CJK.search(text) is None:
+        return [word for word in map(content, _WORD.findall(text.lower())) if word]
     found: list[str] = []
     for word in _WORD.findall(text.lower()):
-        if word[0] > "\u3000" and CJK.match(word):
+        if CJK.match(word):
             found += [word[i : i + 2] for i in range(len(word) - 1)] or [word]
-        elif word not in STOP_WORDS and (len(word) > 1 or word.isdigit()):
-            found.append(stem(word))
+        elif base := content(word):
+            found.append(base)
     return found
+
+
+@lru_cache(maxsize=1 << 16)
+def content(word: str) -> str:
+    """The stem of a lower-case word, or '' when it carries no content."""
+    return "" if word in STOP_WORDS or (len(word) == 1 and not word.isdigit()) else stem(word)
 
 
 def stem(word: str) -> str:

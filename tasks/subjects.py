@@ -79,9 +79,10 @@ def clean_title(title: str, url: str = "", media: str = "") -> str:
         text = re.sub(r"[_-]+", " ", text)
     elif " " not in text and "_" in text:
         text = text.replace("_", " ")
+    text = _RUBRIC.sub("", text)
     if media in {"html", "markdown", "text", ""} or url:
         text = _without_site(text, url)
-    text = _RUBRIC.sub("", text).strip(" \t-–—|:·•*#")
+    text = text.strip(" \t-–—|:·•*#")
     return "" if _NO_TITLE.match(text) or not any(letter.isalnum() for letter in text) else text
 
 
@@ -100,7 +101,8 @@ def _without_site(title: str, url: str) -> str:
         if not head or not (is_host or (few and (bar or named or _SITE_WORDS.search(tail) is not None))):
             first, rest = title[: cuts[0].start()].strip(), title[cuts[0].end() :].strip()
             squeezed = re.sub(r"\W", "", first.lower())
-            if host and len(squeezed) >= 3 and squeezed in host and rest:  # 'BBC News - A headline'
+            site = squeezed in host or (_SITE_WORDS.search(first) is not None and sentences.length(first) <= 3)
+            if host and len(squeezed) >= 3 and site and rest:  # 'BBC News - A headline'
                 title = rest
                 continue
             return title

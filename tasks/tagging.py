@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 from tasks import sentences
 from tasks.vocabulary import DULL, STOP_WORDS
@@ -33,26 +34,21 @@ def tags_of(texts: Sequence[str], title: str = "", limit: int = 5, own: bool = F
 
     `own`: the title names the subject itself, so its words would be tags of this one page only.
     """
-    counted: Counter[str] = Counter()
+    spread: Counter[str] = Counter()  # sentences that hold a term
     shown: dict[str, str] = {}  # the shortest form in which a term is written
-    spread: Counter[str] = Counter()
     for text in texts:
-        seen = set()
-        for term, written in _terms(text):
-            counted[term] += 1
-            if term not in shown or len(written) < len(shown[term]):
+        here = dict(_terms(text))
+        spread.update(here.keys())
+        for term, written in here.items():
+            if len(written) < len(shown.setdefault(term, written)):
                 shown[term] = written
-            seen.add(term)
-        spread.update(seen)
     head = {term for term, _ in _terms(title)}
-    scored = []
-    for term, count in counted.items():
-        if count < 3 and " " not in term and term not in head and len(texts) > 12:
-            continue
-        if spread[term] < 2 and not (term in head and count >= 1):
-            continue
-        phrase = 1.9 if " " in term else 1.0
-        scored.append((count**0.7 * spread[term] ** 0.3 * phrase * (2.0 if term in head else 1.0), term))
+    rare = 3 if len(texts) > 12 else 2
+    scored = [
+        (count * (1.9 if " " in term else 1.0) * (2.0 if term in head else 1.0), term)
+        for term, count in spread.items()
+        if term in head or count >= rare or (count == 2 and " " in term)
+    ]
     if own and sum(term not in head for _, term in scored) >= 2:
         names = {word for term in head for word in term.split()}
         scored = [(score, term) for score, term in scored if not names.intersection(term.split())]
@@ -91,15 +87,20 @@ def _terms(text: str) -> list[tuple[str, str]]:
     before = written = ""
     for word in _WORD.findall(text):
         low = word.lower()
-        if len(low) < 3 or low in STOP_WORDS or low in DULL or not low[0].isalpha() or sentences.CJK.match(low):
-            before = ""
-            continue
-        base = sentences.stem(low)
-        if base in DULL or base in STOP_WORDS or (low.endswith(("ly", "ing", "ed")) and len(low) > 4):
-            before = ""
-            continue
-        found.append((base, low))
-        if before and before != base:
-            found.append((f"{before} {base}", f"{written} {low}"))
+        base = _base(low)
+        if base:
+            found.append((base, low))
+            if before and before != base:
+                found.append((f"{before} {base}", f"{written} {low}"))
         before, written = base, low
     return found
+
+
+@lru_cache(maxsize=1 << 16)
+def _base(word: str) -> str:
+    """The stem of a lower-case word that could be a tag, else ''."""
+    if len(word) < 3 or word in DULL or word in STOP_WORDS or not word[0].isalpha() or sentences.CJK.match(word):
+        return ""
+    base = sentences.stem(word)
+    verbal = word.endswith(("ly", "ing", "ed")) and len(word) > 4
+    return "" if verbal or base in DULL or base in STOP_WORDS else base
