@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import logging
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
+from config.settings import Settings
 from config.wiki import Wiki
 from flows.embedding import Embedded, embed_pages
 from flows.gather import gather
@@ -30,7 +31,7 @@ from tasks.digest import NightReport
 from tasks.evidence import encode_document
 from tasks.extractive import ExtractiveCompiler, analyse_document
 from tasks.plan import Desk, Plan, plan
-from tasks.reading import ReadingPool, ReadJob, ReadResult
+from tasks.reading import Analyse, ReadingPool, ReadJob, ReadResult, SourceReader
 from tasks.records import (
     TRANSIENT,
     Changes,
@@ -61,6 +62,7 @@ def night(
     force: bool = False,
     dry_run: bool = False,
     kind: str = "ingest",
+    reader: Callable[[Settings, Analyse], SourceReader] = ReadingPool,
 ) -> NightReport:
     """Take in everything that is new and return what became of it.
 
@@ -69,7 +71,7 @@ def night(
     """
     if dry_run:
         with looking(wiki, kind, now) as session, tempfile.TemporaryDirectory(prefix="nightwiki-") as folder:
-            return _Night(session, runner, Path(folder), only, force).carry_out()
+            return _Night(session, runner, reader, Path(folder), only, force).carry_out()
     with writing(wiki, kind, now) as session:
         landed = _finished_before(session)
         if landed is not None:
@@ -77,7 +79,7 @@ def night(
         passing = wiki.state_dir / "passing"
         passing.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f"{session.run}-", dir=passing) as folder:
-            report = _Night(session, runner, Path(folder), only, force).carry_out()
+            report = _Night(session, runner, reader, Path(folder), only, force).carry_out()
         return _end(session, report)
 
 
@@ -122,8 +124,17 @@ def _end(session: Session, report: NightReport) -> NightReport:
 class _Night:
     """The steps of one night in their order."""
 
-    def __init__(self, session: Session, runner: StepRunner, folder: Path, only: Sequence[str], force: bool) -> None:
-        self._session, self._runner, self._folder, self._only, self._force = session, runner, folder, only, force
+    def __init__(
+        self,
+        session: Session,
+        runner: StepRunner,
+        reader: Callable[[Settings, Analyse], SourceReader],
+        folder: Path,
+        only: Sequence[str],
+        force: bool,
+    ) -> None:
+        self._session, self._runner, self._reader = session, runner, reader
+        self._folder, self._only, self._force = folder, only, force
         self._documents: dict[str, DocumentRecord] = {}
         self._chunks: dict[str, ChunksRecord] = {}
         self._evidence: dict[str, str] = {}
@@ -164,7 +175,7 @@ class _Night:
         size = max(BATCH, -(-len(jobs) // MOST_BATCHES))
         steps = -(-len(jobs) // size)
         done = 0
-        with ReadingPool(self._session.wiki.settings, analyse_document) as pool:
+        with self._reader(self._session.wiki.settings, analyse_document) as pool:
             for number, batch in enumerate(batched(jobs, size), start=1):
                 name = "read" if steps == 1 else f"read {number} of {steps}"
                 self._runner.run(name, self._read_batch, pool, batch, gathering, done, len(jobs))
@@ -182,7 +193,7 @@ class _Night:
         return replace(job, previous=str(path))
 
     def _read_batch(
-        self, pool: ReadingPool, jobs: Sequence[ReadJob], gathering: Gathering, before: int, total: int
+        self, pool: SourceReader, jobs: Sequence[ReadJob], gathering: Gathering, before: int, total: int
     ) -> None:
         for done, result in enumerate(pool.read(jobs), start=before + 1):
             self._take(result, gathering)
