@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from tasks import overlap, sentences, subjects, tagging
+from tasks import choice, overlap, sentences, subjects, tagging
 from tasks.analysis import Analysis, Sentence, Table
 from tasks.confidence import Evidence, judge
 from tasks.escape import escape_inline, escape_paragraph
@@ -340,6 +340,7 @@ def _facts(rest: Sequence[Quote], keys: frozenset[str]) -> list[Quote]:
         for quote in prose
         if overlap.figures(quote.sentence.text)
         and not quote.sentence.leans
+        and choice.is_prose(quote.sentence.text)
         and not (_POINTS_BACK.search(quote.sentence.text) and not quote.words & names)
         and (quote.use.source_id, quote.order) not in leaning
         and sentences.length(quote.sentence.text) <= _MOST_WORDS_IN_FACT

@@ -37,12 +37,13 @@ _END_MATTER = re.compile(
     r"""^(?:\d+\.?\s*)?(?:references?|bibliography|works\ cited|literature(?:\ cited)?|external\ links|see\ also|further\ reading|foot-?notes|end-?notes|
     acknowledge?ments?|related(?:\s\w+)?|comments?|leave\ a\ (?:reply|comment)|share(?:\ this.*)?|contents|table\ of\ contents|navigation|menu|
     about\ the\ authors?|author\ (?:information|contributions?)|conflicts?\ of\ interests?|competing\ interests?|funding|subscribe.*|newsletter.*|
-    sources|credits|tags|categories|most\ (?:read|popular)|more\ (?:on\ this|from).*|advertisement|
-    literatur|einzelnachweise|weblinks|siehe\ auch|références|bibliographie|voir\ aussi|liens\ externes|referencias|enlaces\ externos|véase\ también|
+    sources|(?:image\ |photo\ )?credits|list\ of\ (?:figures|tables|abbreviations)|index|bildquellen|tags|categories|most\ (?:read|popular)|more\ (?:on\ this|from).*|advertisement|
+    (?:literatur|abbildungs|tabellen|symbol|stichwort|inhalts)?verzeichnis|literatur|einzelnachweise|weblinks|siehe\ auch|références|bibliographie|voir\ aussi|liens\ externes|referencias|enlaces\ externos|véase\ también|
     литература|примечания|ссылки|см\.\ также|参考文献|参考资料|參考資料|外部链接|外部鏈接|参见|相关条目|脚注|関連項目|外部リンク|出典|المراجع|مراجع|وصلات\ خارجية)\s*:?$""",
     re.I | re.X,
 )
 _LIST = 8  # items of a list that is quoted whole
+_FORMULA = re.compile(r"[∈∉∀∃→⇒⇔⊆⊂≤≥∑∏∫∂∇‖≅≡∘◦×⋃⋂]|:=|\w\(\w\)\s?=")
 _FIGURE = re.compile(r"\d")
 
 
@@ -66,6 +67,14 @@ def is_furniture(text: str) -> bool:
     if text.count("://") > 1 or (len(text) < 240 and _ANYWHERE.search(text) is not None):
         return True
     return text.startswith(("[", "【")) and text.endswith(("]", "】"))
+
+
+def is_prose(text: str) -> bool:
+    """Whether a sentence is mostly words: no formula, no row of single letters as broken PDFs give."""
+    if _FORMULA.search(text):
+        return False
+    bare = text.replace(" ", "")
+    return sum(map(str.isalpha, bare)) >= 0.7 * len(bare) and text.count(" ") <= 0.4 * len(text)
 
 
 def is_end_matter(heading: str) -> bool:
@@ -98,6 +107,8 @@ def scores(drafts: Sequence[Draft], title: str) -> list[float]:
             score *= 0.6
         if draft.leans:
             score *= 0.85
+        if not is_prose(draft.text):
+            score *= 0.4
         if draft.text.endswith(("?", "？", "؟")):
             score *= 0.6
         found.append(score)
@@ -126,6 +137,10 @@ def choose(drafts: Sequence[Draft], score: Sequence[float], firm: Sequence[int],
     whole = sum(weight.values()) or 1.0
     for part in heads:
         share[part] = min(len(by_section[part]), max(1, int(spare * weight[part] / whole)))
+    if len(heads) > max(2, wanted // 2):  # some sections well rather than each by one sentence
+        kept = set(heads[: max(2, wanted // 2)])
+        best_first = [at for at in best_first if drafts[at].section in kept]
+        heads = [part for part in heads if part in kept]
     for part in heads:
         for at in sorted(by_section[part], key=lambda at: (-score[at], at)):
             if share[part] <= 0 or len(taken) >= wanted:

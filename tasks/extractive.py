@@ -22,6 +22,7 @@ from tasks.records import BlockKind, Document, PageProposal, Part
 
 _ITEM = re.compile(r"^\s*(?:[-*+•‣◦▪–]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?", re.M)
 _NUMBER = re.compile(r"^(?:\d+(?:\.\d+)*\.?|[IVX]+\.|[A-Z]\.)\s+(?=\S)")
+_ENUMERATION = re.compile(r"^(?:\(?\d{1,2}[.)]|\(?[a-zA-Z]\)|[•▪◦‣–-])\s+(?=[^\W\d])")
 _CELL = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 _ABSTRACT = re.compile(
@@ -34,6 +35,7 @@ _IS = re.compile(
     r"\b(?:is|was|are|were|refers? to|means|denotes|ist|war|sind|waren|bezeichnet|est|était|sont|désigne|es|era|fue|son|è|era|"
     r"é|foi|is een|был[аио]?|является|представляет)\b|[—–]\s(?:это\s)?|是|指|为|為|とは|は|이란|[은는]\s|\bهو\b|\bهي\b|\bكان"
 )
+_FEW_SECTIONS = 20
 _MOST_SECTIONS = 40
 _MOST_EXTRAS = 60
 
@@ -84,7 +86,7 @@ def analyse(document: Document, limit: int = 30) -> Analysis:
         tables=tuple(outline.tables),
         lead=tuple(place[at] for at in lead if at in place),
         defines=defines,
-        tags=tagging.tags_of([draft.text for draft in drafts[:150]], name, own=defines),
+        tags=tagging.tags_of([draft.text for draft in drafts[:150]] or [name], name, own=defines),
         total=len(drafts),
         supported=supported_share([(drafts[at].text, outline.places[drafts[at].paragraph]) for at in sorted(taken)]),
         quality=document.quality,
@@ -148,7 +150,7 @@ class _Outline:
         ) | frozenset(word.rstrip(".").lower() for word in title.split()[:-1] if word.endswith("."))
         self._skip = 0  # level of the heading of end matter that is being left out
         levels = [part.level for part in document.parts if part.kind == BlockKind.HEADING]
-        self._deepest = 3 if len(levels) <= _MOST_SECTIONS else min(levels) + 1
+        self._deepest = _depth(levels)
         for number, part in enumerate(document.parts):
             self._add(part, number)
         prose = [draft for draft in self.drafts if not draft.item]
@@ -206,6 +208,7 @@ class _Outline:
         self.sections.append(Section(key, bare, level, subjects.heading_subject(bare)))
 
     def _sentence(self, text: str, part: Part, number: int, item: bool, inside: bool = False) -> None:
+        text = _ENUMERATION.sub("", text)
         size = sentences.length(text) if len(text) < 400 else 50
         if size < (2 if item else 3) or choice.is_furniture(text):
             return
@@ -223,10 +226,19 @@ class _Outline:
                 len(self.sections) - 1,
                 number,
                 item,
-                not item and (inside or sentences.leans_back(text)),
+                not item and (inside or text[:1].islower() or sentences.leans_back(text)),
                 tuple(sentences.words(text)),
             )
         )
+
+
+def _depth(levels: Sequence[int]) -> int:
+    """The deepest level of headings that still gives a page of few sections, and more than two where there are more."""
+    for depth in (3, 2, 1):
+        here = sum(level <= depth for level in levels)
+        if here <= _FEW_SECTIONS or (depth > 1 and sum(level < depth for level in levels) < 3):
+            return depth
+    return 1
 
 
 def _title(document: Document) -> str:

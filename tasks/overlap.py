@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _FIGURE = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)*(?=(?:st|nd|rd|th|s|[^\W\d_]{0,3})?\b|\D|$)")
 _YEAR = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mär|Mai|Okt|Dez)[^\W\d_]*\.?"
+_DAY = re.compile(rf"(\d{{1,2}})\.?\s{_MONTH}|{_MONTH}\s(\d{{1,2}})\b")
 _NEGATION = re.compile(
     r"\b(?:not|never|no|nicht|kein\w*|ne|pas|не|myth|wrongly|mistakenly|claimed?|alleged\w*|rumou?r\w*|denied|rejects?)\b|不|没",
     re.I,
@@ -112,21 +114,29 @@ def _clash(one: Quote, other: Quote, common: set[str]) -> bool:
     if any(_NEGATION.search(text) or text.endswith(("?", "？")) for text in texts):
         return False
     numbers, others = figures(texts[0]), figures(texts[1])
-    only, other_only = numbers - others, others - numbers
-    if len(only) != 1 or len(other_only) != 1:
-        return False
-    (first,), (second,) = only, other_only
-    years = [bool(_YEAR.fullmatch(value)) for value in (first, second)]
-    if years[0] != years[1]:
-        return False
-    if not years[0] and _unit(texts[0], first) != _unit(texts[1], second):
-        return False
+    years = [frozenset(filter(_YEAR.fullmatch, found)) for found in (numbers, others)]
+    if len(years[0]) == len(years[1]) == 1 and years[0] != years[1]:
+        rest = [found - year - _days(text) for found, year, text in zip((numbers, others), years, texts, strict=True)]
+        if rest[0] != rest[1]:
+            return False
+    else:
+        only, other_only = numbers - others, others - numbers
+        if len(only) != 1 or len(other_only) != 1 or (only | other_only) & (years[0] | years[1]):
+            return False
+        (first,), (second,) = only, other_only
+        if _unit(texts[0], first) != _unit(texts[1], second):
+            return False
     left = {word for word in one.words - common if not word[0].isdigit()}
     right = {word for word in other.words - common if not word[0].isdigit()}
     both = left & right
     if len(both) < 2 or len(both) / min(len(left), len(right)) < 0.6 or len(both) / len(left | right) < _LIKE:
         return False
     return not (_proper(texts[0], left - right) and _proper(texts[1], right - left))
+
+
+def _days(text: str) -> frozenset[str]:
+    """The numbers in a text that are days of a month."""
+    return frozenset(day for found in _DAY.findall(text) for day in found if day)
 
 
 def _unit(text: str, figure: str) -> str:
@@ -137,6 +147,8 @@ def _unit(text: str, figure: str) -> str:
 
 def _proper(text: str, words: set[str]) -> bool:
     """Whether a word that only this sentence has is a proper name in it."""
+    if any(not word.isalpha() and not word.isdigit() for word in words):  # a designation such as Z3
+        return True
     return any(
         match.group()[0].isupper() and sentences.stem(match.group().lower()) in words
         for match in re.finditer(r"(?<=\s)[^\W\d_]+", text)

@@ -26,6 +26,7 @@ _SAID = re.compile(
 _STARTER = re.compile(
     r"[\"“]?(?:The|A|An|In|It|He|She|They|We|But|And|This|That|These|On|At|For|If|As|When|By|After|Its|His|Her)\b"
 )
+_NUMBERED = frozenset({"table", "figure", "section", "chapter", "tabelle", "abbildung", "kapitel", "abschnitt"})
 _LONGEST = 600  # characters; a longer "sentence" is text without punctuation
 _WINDOW = 220  # characters of a piece of such text
 
@@ -103,11 +104,12 @@ def _ends(text: str, start: int, match: re.Match[str], known: frozenset[str]) ->
     low = word.lower()
     if low in known and len(mark) == 1 and match.end() < len(text.rstrip()):
         return False
+    if low in _NUMBERED and first.isdigit():
+        return False
     if low in ABBREVIATIONS and len(mark) == 1:
         return low in MAY_END and _STARTER.match(following) is not None
     if len(word) == 1 and word.isalpha() and word.isupper() and not CJK.match(word) and len(mark) == 1:
-        name = text[max(start, match.start() - 24) : match.start() - 1].rstrip().split(" ")[-1]
-        return name.islower() and _STARTER.match(following) is not None  # else an initial
+        return _STARTER.match(following) is not None  # else an initial
     if re.fullmatch(r"(?:[^\W\d_]\.)+[^\W\d_]", word):  # U.S.S.R
         return _STARTER.match(following) is not None
     if word.isdigit():

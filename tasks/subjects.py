@@ -29,7 +29,7 @@ _FILE_NOISE = re.compile(
     re.I,
 )
 _NO_TITLE = re.compile(
-    r"^(?:untitled|document\d*|title|index|home|new note|slide \d+|presentation\d*|sheet\d*|book\d*|scan[ _]?\d*|page \d+)$",
+    r"^(?:untitled|document\d*|title|index|home|new note|slide \d+|presentation\d*|sheet\d*|book\d*|scan[ _]?\d*|page \d+|(?:table of )?contents|inhalt(?:sverzeichnis)?|abstract|cover|目录|目次)$",
     re.I,
 )
 _RUBRIC = re.compile(

@@ -64,6 +64,10 @@ GENERIC = _words(
     company people event events other others general information date year name type value list main text
     title source sources video transcript computing basics questions key points einleitung geschichte fazit
     zusammenfassung histoire historia введение история 简介 历史 概述 背景 结论 概要 歴史 결론 개요 مقدمة
+    service services parts part problem problems machinery purpose influence secrecy numbers money operation structure
+    biography youth family works career honours awards discovery invention culture economy geography climate education
+    politics sport science religion cause causes effects treatment symptoms recipe ingredients instructions
+    requirements installation usage setup configuration troubleshooting changelog license faq
     """
 )
 """Words that name no subject: usual headings and titles of files."""
