@@ -19,11 +19,8 @@ from config.errors import SourceError
 from tasks.addresses import canonical, join, video_address, video_id
 from tasks.records import Outcome
 
-_ROOT = re.compile(
-    rb"\A\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>\s*)*<(?:\w+:)?(?:rss|feed|rdf)\b",
-    re.IGNORECASE | re.DOTALL,
-)
-_ALTERNATE = re.compile(r"<link\b[^>]*\btype=[\"']application/(?:rss|atom)\+xml[^>]*>", re.IGNORECASE)
+_ROOT = re.compile(rb"<(?:\w+:)?(?:rss|feed|rdf)\b", re.IGNORECASE)
+_ALTERNATE = re.compile(r"<link\b[^<>]*\btype=[\"']application/(?:rss|atom)\+xml[^<>]*>", re.IGNORECASE)
 _HREF = re.compile(r"\bhref=[\"']([^\"'>]+)", re.IGNORECASE)
 _HEAD = 20_000
 
@@ -42,7 +39,13 @@ def looks_like_feed(body: bytes) -> bool:
     head = body[:_HEAD]
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         head = head.decode("utf-16", "ignore").encode()
-    return _ROOT.match(head.removeprefix(b"\xef\xbb\xbf")) is not None
+    head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    while head.startswith((b"<?", b"<!")):  # declarations and comments before the root element
+        end = b"?>" if head.startswith(b"<?") else b"-->" if head.startswith(b"<!--") else b">"
+        if head.startswith(b"<!") and end == b">" and b"[" in head.split(b">", 1)[0]:
+            end = b"]>"
+        head = head.partition(end)[2].lstrip()
+    return _ROOT.match(head) is not None
 
 
 def entries(body: bytes, url: str, content_type: str = "") -> tuple[FeedEntry, ...]:
