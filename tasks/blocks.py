@@ -1,9 +1,9 @@
 """A page's body as a list of blocks, without loss, and hashes that tell a person's edit from a change of form.
 
-`split` gives the top-level blocks by CommonMark's rules plus tables, footnote definitions and Obsidian's own; between two
-blocks there is nothing but white space, so gaps and blocks together are the text. `normal_hash` is equal for a link that was
-retargeted to the same page, another footnote label, other white space, table alignment or line endings; anything else that a
-person does changes it.
+`split` gives the top-level blocks by CommonMark's rules plus tables, footnote definitions and Obsidian's own;
+between two blocks there is nothing but white space, so gaps and blocks together are the text. `normal_hash` is equal
+for a link that was retargeted to the same page, another footnote label, other white space, table alignment or line
+endings; anything else that a person does changes it.
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ def split(body: str) -> tuple[Block, ...]:
     return tuple(found + _stray(rows, offsets, line, len(rows)))
 
 
-def _block(rows: Sequence[str], offsets: Sequence[int], first: int, last: int, kind: BlockKind, level: int = 0) -> Block | None:
+def _block(
+    rows: Sequence[str], offsets: Sequence[int], first: int, last: int, kind: BlockKind, level: int = 0
+) -> Block | None:
     while first < last and not rows[first].strip():
         first += 1
     while last > first and not rows[last - 1].strip():

@@ -1,6 +1,7 @@
 """A page that waits for review: the page itself, with a few properties and, for an update, its diff on top.
 
-Taking these off again gives exactly the page that promotion writes, with what a person changed in the candidate kept.
+Taking these off again gives exactly the page that promotion writes, with what a person changed in the candidate
+kept.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The one link parser: wikilinks, embeds and Markdown links, and the page or file that Obsidian would open for each.
 
-Obsidian's rule (its "shortest path" resolution, observed): an exact path wins; otherwise every file whose path ends in the
-link's path counts, files in the source's own folder first, then the shortest path. Names are compared without case and in
-one Unicode form. An alias is no name: Obsidian offers aliases while typing but does not resolve them.
+Obsidian's rule (its "shortest path" resolution, observed): an exact path wins; otherwise every file whose path ends
+in the link's path counts, files in the source's own folder first, then the shortest path. Names are compared without
+case and in one Unicode form. An alias is no name: Obsidian offers aliases while typing but does not resolve them.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Resolution:
 
 
 def parse(markdown: str) -> tuple[Link, ...]:
-    """All links of a note in order of appearance, properties included; none inside code, comments, math or HTML blocks."""
+    """All links of a note in order, properties included; none inside code, comments, math or HTML blocks."""
     if "[[" not in markdown and "](" not in markdown:
         return ()
     from tasks import properties
@@ -217,12 +217,14 @@ class LinkIndex:
             exact = wanted.startswith("/")
             wanted = wanted.lstrip("/")
         entries = self._files.get(wanted.rpartition("/")[2], ())
-        whole, near, far = [], [], []
+        whole: list[tuple[bool, str]] = []
+        near: list[tuple[int, str]] = []
+        far: list[tuple[int, str]] = []
         prefix = f"{folder}/" if folder else ""
         for key, path in entries:
             if key == wanted or key == f"{wanted}.md":
                 whole.append((key != wanted, path))
-            elif not exact and (key.endswith(f"/{wanted}") or key.endswith(f"/{wanted}.md")):
+            elif not exact and (key.endswith((f"/{wanted}", f"/{wanted}.md"))):
                 (near if key.startswith(prefix) else far).append((len(path), path))
         return tuple(path for _, path in [*sorted(whole), *sorted(near), *sorted(far)])
 

@@ -1,8 +1,8 @@
 """What of a Markdown text is code, comment or math, and therefore never a link.
 
-Block structure comes from markdown-it's block rules alone: inline parsing is the slow half, and nothing here needs it.
-Obsidian's own blocks (`%%` comments and `$$` math over several lines) are added as rules. Link reference definitions are
-taken for paragraphs, so that every line of a text belongs to a block.
+Block structure comes from markdown-it's block rules alone: inline parsing is the slow half, and nothing here needs
+it. Obsidian's own blocks (`%%` comments and `$$` math over several lines) are added as rules. Link reference
+definitions are taken for paragraphs, so that every line of a text belongs to a block.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.ruler import RuleOptionsType
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 from mdit_py_plugins.footnote import footnote_plugin
@@ -50,7 +51,8 @@ def _comment_or_math(state: StateBlock, start: int, end: int, silent: bool) -> b
 
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark").enable("table").use(footnote_plugin).disable("reference")
-    parser.block.ruler.before("table", "comment_or_math", _comment_or_math, {"alt": ["paragraph", "blockquote", "list"]})
+    ends: RuleOptionsType = {"alt": ["paragraph", "blockquote", "list"]}
+    parser.block.ruler.before("table", "comment_or_math", _comment_or_math, ends)
     return parser
 
 

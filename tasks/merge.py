@@ -1,9 +1,9 @@
 """A proposal and the page on disk, brought together without touching what is the person's.
 
-The page is a sequence of blocks. Pipeline blocks are replaced, dropped and inserted where the proposal says; a person's block
-stays as it is, and what the proposal would change of it is a conflict: then there is a second text, with the proposal in
-place, for the person to judge. Every result is read back; a change after which the page would not read as intended (a fence
-of the person's that never closes, say) is put somewhere else or left undone.
+The page is a sequence of blocks. Pipeline blocks are replaced, dropped and inserted where the proposal says; a
+person's block stays as it is, and what the proposal would change of it is a conflict: then there is a second text,
+with the proposal in place, for the person to judge. Every result is read back; a change after which the page would
+not read as intended (a fence of the person's that never closes, say) is put somewhere else or left undone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tasks.blocks import Resolve, definition_label, normal_hash, references, spl
 from tasks.candidate import candidate_text, strip_candidate
 from tasks.ownership import align, is_pipeline_id
 from tasks.pages import CLAIMED, DEFINITION, cited, described, digest, stem_of, value_hash
-from tasks.placing import Item, compose, placed_items, without_empty_headings
+from tasks.placing import Item, compose, placed_items
 from tasks.properties import Plain, Value
 from tasks.proposed import Piece, cited_labels, definition, label_of, pieces, relabelled
 from tasks.records import BlockKind, BlockRecord, Citation, Owner, PageProposal, PageRecord, PropertyRecord
@@ -49,7 +49,7 @@ class _Sheet:
 def new_page(
     proposal: PageProposal, page_id: str, path: str, now: str, source_links: Mapping[str, str], resolve: Resolve
 ) -> Merge:
-    """The file of a new page: properties, title, blocks, footnote definitions. `source_links` gives each source's link."""
+    """The file of a new page: properties, title, blocks, definitions. `source_links` gives each source's link."""
     empty = PageRecord(page_id, path, stem_of(path), proposal.title, False, "", "", created=now, updated=now)
     text, records = _with_properties("", empty, proposal, now, source_links, resolve, _Sheet(), False)
     return _finished(empty, proposal, text, (), records, now, resolve, _Sheet(), False)
@@ -58,7 +58,7 @@ def new_page(
 def merge_page(
     current: PageRecord, proposal: PageProposal, now: str, source_links: Mapping[str, str], resolve: Resolve
 ) -> Merge:
-    """The page with the proposal merged in; `current` is fresh from `read_page`. Its text when there is nothing to do."""
+    """The page with the proposal merged in, as it is when nothing is to do; `current` is fresh from `read_page`."""
     if current.adopted:
         return Merge(current.markdown, current)
     quiet = _merged(current, proposal, now, source_links, resolve, False)
@@ -121,7 +121,8 @@ def _with_properties(
     }
     if not text:
         wanted["created"] = wanted["updated"] = Plain(now[:10])
-    wanted["sources"] = tuple(dict.fromkeys(source_links[source] for source in proposal.sources if source in source_links))
+    sources = (source_links[source] for source in proposal.sources if source in source_links)
+    wanted["sources"] = tuple(dict.fromkeys(sources))
     if not text:
         wanted["nightwiki_id"] = current.id
     known = {record.key: record for record in current.properties}
@@ -176,21 +177,24 @@ def _finished(
     on_disk = split(found.body)
     if len(on_disk) != len(blocks):
         blocks = align(blocks, on_disk, resolve).blocks
-    disk = [Item(record, block.text, block.level, number) for number, (record, block) in enumerate(zip(blocks, on_disk, strict=True))]
+    disk = [
+        Item(record, block.text, block.level, number)
+        for number, (record, block) in enumerate(zip(blocks, on_disk, strict=True))
+    ]
     parts, citations = _relabelled_pieces(pieces(proposal), disk, current.citations)
     wanted = {part.id: part for part in parts if part.id not in current.removed}
-    kept = [item for old in disk if (item := _judged(old, wanted.get(old.record.id), resolve, sheet, overrule)) is not None]
+    judged = [_judged(old, wanted.get(old.record.id), resolve, sheet, overrule) for old in disk]
+    kept = [item for item in judged if item is not None]
     added = {}
     have = {item.record.id for item in kept}
     for part in wanted.values():
         if part.id not in have:
-            record = BlockRecord(part.id, part.kind, normal_hash(part.kind, part.text, resolve), Owner.PIPELINE, written_hash(part.kind, part.text))
-            added[part.id] = Item(record, part.text, part.level)
+            added[part.id] = Item(_ours(part.id, part.kind, part.text, resolve), part.text, part.level)
             sheet.fresh.update(cited_labels(part))
 
     def arranged(inserted: Mapping[str, Item], present: Sequence[Item]) -> list[Item]:
-        ordered = placed_items(present, inserted, [name for name in wanted if name in inserted or name in have])
-        return _with_definitions(without_empty_headings(ordered), disk, citations, current, resolve, sheet)
+        order = [name for name in wanted if name in inserted or name in have]
+        return _with_definitions(placed_items(present, inserted, order), disk, citations, current, resolve, sheet)
 
     items, final, body = compose(found.body, on_disk, disk, kept, added, arranged, text[: found.start])
     text = text[: found.start] + body
@@ -222,9 +226,7 @@ def _judged(old: Item, part: Piece | None, resolve: Resolve, sheet: _Sheet, over
     written = written_hash(part.kind, part.text)
     if written == record.written:
         return old
-    new = BlockRecord(
-        record.id, part.kind, normal_hash(part.kind, part.text, resolve), Owner.PIPELINE, written, record.placed
-    )
+    new = replace(_ours(record.id, part.kind, part.text, resolve), placed=record.placed)
     if record.owner is Owner.PIPELINE:
         sheet.fresh.update(cited_labels(part))
         return Item(new, part.text, part.level, old.origin)
@@ -235,6 +237,10 @@ def _judged(old: Item, part: Piece | None, resolve: Resolve, sheet: _Sheet, over
         sheet.fresh.update(cited_labels(part))
         return Item(new, part.text, part.level, old.origin)
     return replace(old, record=replace(record, written=written))
+
+
+def _ours(name: str, kind: BlockKind, text: str, resolve: Resolve) -> BlockRecord:
+    return BlockRecord(name, kind, normal_hash(kind, text, resolve), Owner.PIPELINE, written_hash(kind, text))
 
 
 def _named(item: Item) -> str:
@@ -250,10 +256,13 @@ def _relabelled_pieces(
 ) -> tuple[list[Piece], dict[str, Citation]]:
     """The pieces with labels that mean one thing each, and what every label means."""
     foreign = {
-        definition_label(item.text)
+        definition_label(item.text): item.text
         for item in disk
         if item.record.kind is BlockKind.FOOTNOTE and not item.record.id.startswith(DEFINITION)
     }
+    for item in disk:
+        if item.record.id == DEFINITION + definition_label(item.text):
+            foreign.pop(definition_label(item.text), None)
     meaning: dict[str, Citation] = {}
     found = []
     for part in parts:
@@ -262,7 +271,8 @@ def _relabelled_pieces(
             label = first
             for digits in (8, 16, 32, 64):
                 label = first if digits == 8 else label_of(citation, digits)
-                if label not in foreign and _same(meaning.get(label, citation), citation):
+                theirs = foreign.get(label, "")
+                if theirs in ("", definition(citation, label)) and _same(meaning.get(label, citation), citation):
                     break
             meaning[label] = replace(citation, label=label)
             if label != first:
@@ -326,10 +336,7 @@ def _definition(citation: Citation, label: str, taken: set[str], resolve: Resolv
     name = DEFINITION + label
     while name in taken:
         name += "~"
-    return Item(
-        BlockRecord(name, BlockKind.FOOTNOTE, normal_hash(BlockKind.FOOTNOTE, text, resolve), Owner.PIPELINE, written_hash(BlockKind.FOOTNOTE, text)),
-        text,
-    )
+    return Item(_ours(name, BlockKind.FOOTNOTE, text, resolve), text)
 
 
 def _renewed(item: Item, citation: Citation | None, resolve: Resolve) -> Item:

@@ -1,8 +1,8 @@
 """Who wrote which block of a page: the stored list of blocks against the blocks that are on disk now.
 
-Equal hashes in the same order come first, then equal hashes elsewhere (moved blocks), then blocks that are alike enough to be
-an edit of the one that stood there. What a person wrote, changed or copied is theirs; a pipeline block that is gone counts as
-removed by a person. In doubt a block is the person's.
+Equal hashes in the same order come first, then equal hashes elsewhere (moved blocks), then blocks that are alike
+enough to be an edit of the one that stood there. What a person wrote, changed or copied is theirs; a pipeline block
+that is gone counts as removed by a person. In doubt a block is the person's.
 """
 
 from __future__ import annotations

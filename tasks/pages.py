@@ -1,7 +1,8 @@
 """A page's file as a record: attributes from its properties, owners of its blocks, what a person took out.
 
-Reading a file that a person may have edited never interprets more than it must: an unchanged file gives the stored record
-back, a changed one is aligned with what was known of it, and a file without history is the person's from end to end.
+Reading a file that a person may have edited never interprets more than it must: an unchanged file gives the stored
+record back, a changed one is aligned with what was known of it, and a file without history is the person's from end
+to end.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ _ATTRIBUTES = ("aliases", "tags", "sources")
 def read_page(path: str, text: str, record: PageRecord | None, resolve: Resolve) -> PageRecord:
     """The record of a file as it is on disk now; `record` is what was known of it, None for a person's own note.
 
-    Without a record the id is the property `nightwiki_id`, or made of the path. Text that is not sound UTF-8 is expected
-    with surrogate escapes, so that its hash is the file's.
+    Without a record the id is the property `nightwiki_id`, or made of the path. Text that is not sound UTF-8 is
+    expected with surrogate escapes, so that its hash is the file's.
     """
     stem = stem_of(path)
     if record is not None and record.markdown == text:

@@ -1,18 +1,18 @@
 """Where blocks stand on a page: what moves, where new ones go, and the white space between them.
 
-A person's blocks and what a person moved keep their place. Pipeline blocks follow the order of the proposal; as few of them
-as possible are moved, and each takes along the person's blocks that hang on it.
+A person's blocks and what a person moved keep their place. Pipeline blocks follow the order of the proposal; as few
+of them as possible are moved, and each takes along the person's blocks that hang on it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tasks import properties
 from tasks.blocks import Block, split
-from tasks.proposed import other_marker
+from tasks.proposed import marker, other_marker
 from tasks.records import BlockKind, BlockRecord, Owner
 
 
@@ -40,56 +40,91 @@ Arrange = Callable[[Mapping[str, Item], Sequence[Item]], list[Item]]
 
 
 def placed_items(present: Sequence[Item], added: Mapping[str, Item], order: Sequence[str]) -> list[Item]:
-    """`present` and `added` in one sequence; `order` names the proposed ids, as far as they are in either."""
+    """`present` and `added` in one sequence without empty headings; `order` names the proposed ids in either.
+
+    A page whose order a person has changed keeps it. Arranging the outcome again changes nothing.
+    """
     rank = {name: number for number, name in enumerate(order)}
-    staying = _staying(present, rank)
-    found: list[Item] = []
-    groups: dict[str, list[Item]] = {name: [item] for name, item in added.items()}
-    group: list[Item] | None = None
-    for item in present:
-        if item.record.id in rank and item.record.id not in staying:
-            group = groups[item.record.id] = [item]
-        elif group is not None and item.foreign and item.record.kind is not BlockKind.HEADING:
-            group.append(item)
-        else:
-            group = None
-            found.append(item)
+    inserted = _inserted(present, {name: [item] for name, item in added.items()}, order)
+    groups: dict[str, list[Item]] = {}
+    rest = _without(inserted, _to_move(inserted, rank), groups)
+    moved = _inserted(rest, groups, order) if groups else inserted
+    ranks = [rank[item.record.id] for item in moved if item.record.id in rank]
+    return _told_apart(_without_empty_headings(moved if ranks == sorted(ranks) else inserted))
+
+
+def _told_apart(items: Sequence[Item]) -> list[Item]:
+    """The items with another bullet for a list of ours that would run into the list beside it."""
+    found = list(items)
+    for number in range(1, len(found)):
+        one, two = found[number - 1], found[number]
+        if one.record.kind is two.record.kind is BlockKind.LIST and marker(one.text) == marker(two.text):
+            if two.record.owner is Owner.PIPELINE:
+                found[number] = replace(two, text=other_marker(two.text))
+            elif one.record.owner is Owner.PIPELINE:
+                found[number - 1] = replace(one, text=other_marker(one.text))
+    return found
+
+
+def _inserted(present: Sequence[Item], groups: Mapping[str, Sequence[Item]], order: Sequence[str]) -> list[Item]:
+    """`present` with each group put where its first block belongs."""
+    headings = {item.record.id for item in (*present, *(group[0] for group in groups.values())) if _is_heading(item)}
+    found = list(present)
+    section = ""
     for number, name in enumerate(order):
+        section = name if name in headings else section
         if name in groups:
-            at = _place(found, order[:number], order[number + 1 :])
+            at = _place(found, order[:number], order[number + 1 :], section, name in headings)
             found[at:at] = groups[name]
     return found
 
 
-def _staying(present: Sequence[Item], rank: Mapping[str, int]) -> set[str]:
-    """Ids of the proposed blocks that need not move: the weightiest rising run, fixed ones weigh most."""
+def _to_move(present: Sequence[Item], rank: Mapping[str, int]) -> set[str]:
+    """Ids of the fewest blocks whose move restores the proposal's order; none where a person's stands against it."""
     items = [item for item in present if item.record.id in rank]
     ranks = [rank[item.record.id] for item in items]
-    if all(one < two for one, two in zip(ranks, ranks[1:], strict=False)):
-        return {item.record.id for item in items}
-    best: list[int] = []
+    theirs = [rank[item.record.id] for item in items if item.fixed]
+    if ranks == sorted(ranks) or theirs != sorted(theirs) or any(item.record.placed for item in items):
+        return set()
+    weight: list[int] = []
     before: list[int] = []
     for number, item in enumerate(items):
-        weight = len(items) + 1 if item.fixed else 1
-        options = [(best[k], -k) for k in range(number) if ranks[k] < ranks[number]]
-        top = max(options, default=(0, 1))
-        best.append(top[0] + weight)
-        before.append(-top[1])
-    chain = {item.record.id for item in items if item.fixed}
-    at = max(range(len(items)), key=lambda k: best[k])
+        options = [(weight[k], k) for k in range(number) if ranks[k] < ranks[number]]
+        best, at = max(options, default=(0, -1))
+        weight.append(best + (len(items) + 1 if item.fixed else 1))
+        before.append(at)
+    staying: set[int] = set()
+    at = max(range(len(items)), key=lambda k: weight[k])
     while at >= 0:
-        chain.add(items[at].record.id)
+        staying.add(at)
         at = before[at]
-    return chain
+    return {item.record.id for number, item in enumerate(items) if number not in staying}
 
 
-def _place(found: Sequence[Item], earlier: Sequence[str], later: Sequence[str]) -> int:
-    """Index for a new block: behind the nearest earlier proposed block and what hangs on it, else before a later one."""
+def _without(present: Sequence[Item], moving: Collection[str], groups: dict[str, list[Item]]) -> list[Item]:
+    """The blocks that stay; `groups` takes those that move, each with the person's blocks that hang on it."""
+    found: list[Item] = []
+    group: list[Item] | None = None
+    for item in present:
+        if item.record.id in moving:
+            group = groups[item.record.id] = [item]
+        elif group is not None and item.foreign and _hangs(item):
+            group.append(item)
+        else:
+            group = None
+            found.append(item)
+    return found
+
+
+def _place(found: Sequence[Item], earlier: Sequence[str], later: Sequence[str], section: str, heading: bool) -> int:
+    """Index for a new block: behind the nearest earlier one and what hangs on it, else before a later one."""
     position = {item.record.id: number for number, item in enumerate(found)}
+    if not heading and section in position:
+        earlier = earlier[earlier.index(section) :]
     for name in reversed(earlier):
         if name in position:
             at = position[name] + 1
-            while at < len(found) and found[at].foreign and _hangs(found[at]):
+            while at < len(found) and _hangs(found[at]) and _passes(found[at], heading, later):
                 at += 1
             return at
     for name in later:
@@ -101,15 +136,23 @@ def _place(found: Sequence[Item], earlier: Sequence[str], later: Sequence[str]) 
     return at
 
 
+def _passes(item: Item, heading: bool, later: Sequence[str]) -> bool:
+    return item.foreign or (heading and item.record.id not in later)
+
+
+def _is_heading(item: Item) -> bool:
+    return item.record.kind is BlockKind.HEADING and item.level > 1
+
+
 def _hangs(item: Item) -> bool:
     return item.record.kind not in (BlockKind.HEADING, BlockKind.FOOTNOTE)
 
 
-def without_empty_headings(items: Sequence[Item]) -> list[Item]:
+def _without_empty_headings(items: Sequence[Item]) -> list[Item]:
     """The items without pipeline headings under which nothing is left; the page's title stays."""
     found: list[Item] = []
     for item in reversed(items):
-        heading = item.record.kind is BlockKind.HEADING and item.record.owner is Owner.PIPELINE and item.level > 1
+        heading = _is_heading(item) and not item.fixed
         following = found[-1] if found else None
         if heading and (
             following is None
@@ -157,6 +200,9 @@ def _step_by_step(
         new = wanted.get(old.origin)
         if new is not None and new != old:
             attempt([new if item.origin == old.origin else item for item in current])
+    leaving = [old.origin for old in disk if old.origin not in wanted]
+    for origin in leaving:
+        attempt([item for item in current if item.origin != origin])
     for number, item in enumerate(goal):
         if item.origin >= 0:
             continue
@@ -164,12 +210,10 @@ def _step_by_step(
         first = max((n + 1 for n, other in enumerate(current) if other.record.id in before), default=0)
         places = sorted(range(len(current) + 1), key=lambda n: (abs(n - first), n))
         texts = [item.text, other_marker(item.text)] if item.record.kind is BlockKind.LIST else [item.text]
-        any(
-            attempt([*current[:place], replace(item, text=text), *current[place:]]) for place in places for text in texts
-        )
-    for old in disk:
-        if old.origin not in wanted and old.record.owner is Owner.PIPELINE:
-            attempt([item for item in current if item.origin != old.origin])
+        options = [(place, replace(item, text=text)) for place in places for text in texts]
+        any(attempt([*current[:place], option, *current[place:]]) for place, option in options)
+    for origin in leaving:
+        attempt([item for item in current if item.origin != origin])
     text = _joined(body, on_disk, current, head)
     return current, split(text), text
 
@@ -188,7 +232,7 @@ def _joined(body: str, on_disk: Sequence[Block], items: Sequence[Item], head: st
     if previous is None:
         return body if not on_disk else ""
     last = gaps[-1]
-    if previous.origin != len(on_disk) - 1 and not last.strip(" \t"):
+    if (not on_disk or previous.origin != len(on_disk) - 1) and not last.strip(" \t"):
         last = newline
     return "".join([*pieces, last])
 
@@ -208,7 +252,8 @@ def _gap(previous: Item | None, item: Item, gaps: Sequence[str], on_disk: Sequen
         return gaps[item.origin]
     if previous is None:
         return gaps[0] if on_disk else newline
-    if item.record.kind is BlockKind.FOOTNOTE is previous.record.kind and "\n" not in previous.text and "\r" not in previous.text:
+    notes = item.record.kind is BlockKind.FOOTNOTE is previous.record.kind
+    if notes and "\n" not in previous.text and "\r" not in previous.text:
         return gaps[item.origin] if item.origin >= 0 and item.origin == before + 1 else newline
     options = [newline * 2]
     if item.origin >= 0 and before >= 0 and item.origin > before:

@@ -1,9 +1,9 @@
 """The one reader and the one writer of a note's properties (the YAML block at its top).
 
-Reading gives every scalar as the string that is written: `NO`, `1.10`, `01234` and `12:30` are what they look like. Writing
-replaces single values line by line; keys, order, comments, quoting and line endings that were not asked about stay byte for
-byte, a byte-order mark included. Each edit is read back before it counts; a block that is not sound YAML is left alone.
-Strings are written so that YAML 1.1 and 1.2 readers see the same string.
+Reading gives every scalar as the string that is written: `NO`, `1.10`, `01234` and `12:30` are what they look like.
+Writing replaces single values line by line; keys, order, comments, quoting and line endings that were not asked
+about stay byte for byte, a byte-order mark included. Each edit is read back before it counts; a block that is not
+sound YAML is left alone. Strings are written so that YAML 1.1 and 1.2 readers see the same string.
 """
 
 from __future__ import annotations
@@ -149,7 +149,12 @@ def edit(text: str, set: Mapping[str, Value], remove: Collection[str] = ()) -> s
 
 
 def _edited(
-    inner: str, entries: Sequence[_Entry], set: Mapping[str, Value], remove: Collection[str], newline: str, whole_lines: bool
+    inner: str,
+    entries: Sequence[_Entry],
+    set: Mapping[str, Value],
+    remove: Collection[str],
+    newline: str,
+    whole_lines: bool,
 ) -> str:
     last = {entry.key: entry for entry in entries}
     pieces: list[tuple[int, int, str]] = []
@@ -259,7 +264,8 @@ def _value(node: yaml.Node, budget: list[int], depth: int) -> object:
 def _looks_like_properties(inner: str) -> bool:
     rows = [row for row in re.split(r"\r\n|\n|\r", inner) if row.strip() and row[0] not in " \t#"]
     keys = [row for row in rows if _KEY_LINE.match(row)]
-    return bool(keys) and all(_KEY_LINE.match(row) or row.startswith("-") for row in rows) or len(keys) > len(rows) / 2
+    listed = [row for row in rows if row.startswith("-")]
+    return bool(keys) and (len(keys) + len(listed) == len(rows) or len(keys) > len(rows) / 2)
 
 
 def _salvage(inner: str) -> dict[str, object]:

@@ -1,14 +1,13 @@
 """A proposal as the blocks that will really stand on a page.
 
-Text of a compiler is brought into a form that keeps to itself: each piece is exactly one block wherever it is put, opens
-nothing that it does not close, and can never be read as properties.
+Text of a compiler is brought into a form that keeps to itself: each piece is exactly one block wherever it is put,
+opens nothing that it does not close, and can never be read as properties.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tasks import properties
@@ -53,7 +52,8 @@ def pieces(proposal: PageProposal) -> tuple[Piece, ...]:
                 name += "~"
             taken.add(name)
             piece = Piece(name, part.kind, part.text, part.level, block.citations)
-            if found and found[-1].kind is piece.kind is BlockKind.LIST and marker(found[-1].text) == marker(piece.text):
+            lists = bool(found) and found[-1].kind is piece.kind is BlockKind.LIST
+            if lists and marker(found[-1].text) == marker(piece.text):
                 piece = replace(piece, text=other_marker(piece.text))
             found.append(piece)
     return tuple(found)
@@ -69,7 +69,8 @@ def title_line(title: str) -> str:
 def definition(citation: Citation, label: str) -> str:
     """The footnote definition of a citation, on one line."""
     words = " ".join(citation.quote.split())
-    words = re.sub(r"([\\`<$\[\]]|(?:^|(?<=\s))#(?=\w))", lambda found: "\\" + found.group(), words).replace("%%", "%\\%")
+    words = re.sub(r"[\\`<$\[\]]|(?:^|(?<=\s))#(?=\w)", lambda found: "\\" + found.group(), words)
+    words = words.replace("%%", "%\\%")
     return f'[^{label}]: {anchor_link(citation.target, citation.anchor)} "{words}"'
 
 
@@ -136,8 +137,8 @@ def _closed(raw: Block) -> Block | None:
     if _alone(text, raw.kind):
         return replace(raw, text=text)
     if raw.kind is BlockKind.CODE:
-        fence = re.match(r"`{3,}|~{3,}", text)
-        closed = f"{text}\n{fence.group() if fence else '```'}"
+        opening = re.match(r"`{3,}|~{3,}", text)
+        closed = f"{text}\n{opening.group() if opening else '```'}"
         if _alone(closed, raw.kind):
             return replace(raw, text=closed)
     text = " ".join(text.split())
@@ -152,5 +153,5 @@ def _dedented(text: str) -> str:
 
 
 def _alone(text: str, kind: BlockKind) -> bool:
-    around: Sequence[Block] = split(f"- a\n\n{text}\n\nb\n") if kind is not BlockKind.LIST else split(f"a\n\n{text}\n\nb\n")
+    around = split(f"{'a' if kind is BlockKind.LIST else '- a'}\n\n{text}\n\nb\n")
     return len(around) == 3 and around[1].text == text and around[1].kind is kind and not text[:1].isspace()
