@@ -146,6 +146,7 @@ class _Night:
         self._read(gathering)
         made = runner.run("compile", self._compile, taken, gathering)
         drawn = runner.run("stage and link", self._plan, taken, gathering, made)
+        _explain(gathering, made, drawn)
         pages = {**taken.vault.pages, **{p.id: p for p in (*drawn.created, *drawn.updated, *drawn.relinked)}}
         for page in drawn.removed:
             pages.pop(page.id, None)
@@ -330,6 +331,20 @@ _LIVE = frozenset({Outcome.OK, Outcome.UNCHANGED, *TRANSIENT, Outcome.GONE})
 def _target(record: SourceRecord) -> str:
     """Where citations of a source point: its readable copy, or itself."""
     return record.evidence or ("" if "://" in record.location else record.location)
+
+
+def _explain(gathering: Gathering, made: Compilation, drawn: Plan) -> None:
+    """Say of a source that became no page why."""
+    told = dict(made.skipped)
+    for proposal in made.proposals:
+        if proposal.subject in drawn.declined:
+            told |= dict.fromkeys(proposal.sources, drawn.declined[proposal.subject])
+    for source_id, reason in told.items():
+        record = gathering.records.get(source_id)
+        if record is not None and source_id in gathering.touched and record.outcome is Outcome.OK:
+            gathering.records[source_id] = replace(
+                record, reason="; ".join(filter(None, (record.reason, f"no page: {reason}")))
+            )
 
 
 def _hidden(removed: int) -> tuple[str, ...]:

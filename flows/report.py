@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 
-from config.errors import StateError
 from flows.embedding import Embedded
 from flows.gathering import Gathering
 from flows.reading_in import Taken
@@ -16,7 +16,7 @@ from tasks.plan import Plan
 from tasks.records import GOOD, TRANSIENT, CandidateRecord, CommitResult, FileWrite, Outcome, SourceRecord
 from tasks.text_bytes import decode, digest, encode
 
-NOTE_MARK = "<!-- nightwiki:digest -->"
+_MARK = re.compile(r"<!-- nightwiki:digest \w+ -->")
 
 
 def report_of(
@@ -111,29 +111,27 @@ def _staged(one: CandidateRecord, records: Mapping[str, SourceRecord]) -> Staged
 def keep_note(session: Session, report: NightReport) -> FileWrite | None:
     """The write that brings the digest's rolling note up to date; None when no note is wanted, or a person edited it.
 
-    What stands above the marker is the user's. Edits below it are the user's too: then the note is left alone.
+    What stands above the marker is the user's. Below it stands the digest, whose hash the marker carries: when the two
+    do not agree, a person wrote there, and the note is left alone.
     """
     path = session.wiki.settings.digest.note
     if not path:
         return None
-    body = digests.markdown(report, session.wiki.settings.time_zone)
+    body = "\n" + digests.markdown(report, session.wiki.settings.time_zone)
+    ours = _mark(body) + body
     try:
         before = session.state.vault.read(path)
     except FileNotFoundError:
-        if session.state.runs.audit(path=path):
-            return None  # a person deleted it
-        return FileWrite(path, None, encode(f"{NOTE_MARK}\n{body}"))
-    head, mark, tail = decode(before).partition(NOTE_MARK)
-    if not mark:
-        return FileWrite(path, digest(before), encode(f"{head.rstrip()}\n\n{NOTE_MARK}\n{body}"))
-    former = [row.after for row in session.state.runs.audit(path=path)]
-    edited = digest(before) not in former and not _is_ours(session, former, tail)
-    return None if edited else FileWrite(path, digest(before), encode(f"{head}{mark}\n{body}"))
+        deleted = bool(session.state.runs.audit(path=path))
+        return None if deleted else FileWrite(path, None, encode(ours))
+    text = decode(before)
+    found = _MARK.search(text)
+    if found is None:
+        return FileWrite(path, digest(before), encode(f"{text.rstrip()}\n\n{ours}".lstrip()))
+    if found[0] != _mark(text[found.end() :]):
+        return None
+    return FileWrite(path, digest(before), encode(text[: found.start()] + ours))
 
 
-def _is_ours(session: Session, former: list[str], tail: str) -> bool:
-    """Whether the text below the marker is one that we wrote, so that only the part above was edited."""
-    try:
-        return any(decode(session.state.blobs.get(one)).partition(NOTE_MARK)[2] == tail for one in former[-1:])
-    except StateError:
-        return False
+def _mark(body: str) -> str:
+    return f"<!-- nightwiki:digest {digest(encode(body))[:12]} -->"

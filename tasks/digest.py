@@ -96,7 +96,7 @@ def markdown(report: NightReport, zone_name: str = "UTC") -> str:
         "What came in",
         ("Source", "Became", "Waits for review"),
         [
-            (_cell(_name(line)), _stems(line.pages), _stems(line.waiting, linked=False))
+            (_cell(_name(line)), _stems(line.pages) or _cell(line.reason), _stems(line.waiting, linked=False))
             for line in report.lines
             if line.outcome is Outcome.OK
         ],
@@ -145,7 +145,7 @@ def _name(line: SourceLine) -> str:
 
 
 def _stems(stems: tuple[str, ...], linked: bool = True) -> str:
-    return ", ".join(f"[[{stem}]]" if linked else stem for stem in stems) or "—"
+    return ", ".join(f"[[{stem}]]" if linked else stem for stem in stems)
 
 
 def _cell(text: str) -> str:
