@@ -35,6 +35,10 @@ _SUPERSETS = {
     "big5": "big5hkscs",
     "tis-620": "cp874",
 }
+_USUAL = (
+    "cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "koi8_r", "cp866", "iso8859_2",
+    "gb18030", "big5", "shift_jis", "euc_jp", "euc_kr", "cp949", "iso2022_jp", "cp874",
+)  # fmt: skip
 GUESS_BYTES = 60_000
 
 
@@ -110,12 +114,11 @@ def _guess(data: bytes) -> Decoded | None:
     """The best guess of charset-normalizer, or Windows-1252 for what it cannot tell but is mostly letters."""
     from charset_normalizer import from_bytes
 
-    best = from_bytes(data[:GUESS_BYTES]).best()
+    head = data[:GUESS_BYTES]
+    western = sum(byte > 127 for byte in head) * 30 < len(head)
+    best = None if western else from_bytes(head, cp_isolation=list(_USUAL)).best()
     if best is not None:
-        try:
-            return _as(data, best.encoding, "replace")
-        except LookupError:
-            pass
+        return _as(data, _SUPERSETS.get(best.encoding, best.encoding), "replace")
     text = data.decode("cp1252", "replace")
     printable = sum(character.isprintable() or character in "\n\r\t" for character in text[:GUESS_BYTES])
     letters = sum(

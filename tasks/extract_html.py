@@ -38,12 +38,11 @@ def extract(text: str, name: str = "", url: str = "") -> Extracted:
         raise SourceError(
             name, Outcome.NO_CONTENT, "the page holds no readable HTML", "Save the page again from a browser."
         )
-    facts = web_walls.look(tree)
     hidden = hidden_html.remove(tree, text)
     title, author, published, language = _metadata(tree, url)
     document: Any = trafilatura.bare_extraction(tree, url=url or None, include_comments=False)
     parts = tuple(_parts(document.body, 0)) if document is not None and document.body is not None else ()
-    wall = web_walls.judge(facts, parts)
+    wall = None if web_walls.long_enough(parts) else web_walls.judge(web_walls.look(tree), parts)
     if wall is not None:
         raise SourceError(name, wall.outcome, wall.reason, wall.next_step)
     return Extracted(

@@ -63,7 +63,7 @@ class Hidden:
 
 def remove(tree: Any, source: str) -> Hidden:
     """Takes hidden elements out of `tree`, in place; `source` is the page's text, for its comments."""
-    doomed = [element for element in tree.iter() if isinstance(element.tag, str) and _is_hidden(element)]
+    doomed = [element for element in tree.xpath("//*[@style or @hidden or @aria-hidden]") if _is_hidden(element)]
     doomed += _by_rule(tree)
     removed, words = 0, []
     comments = _COMMENT.findall(source) if "<!--" in source else []
@@ -144,8 +144,7 @@ def _by_rule(tree: Any) -> list[Any]:
         return []
     return [
         element
-        for element in tree.iter()
-        if isinstance(element.tag, str)
-        and element.tag not in ("html", "body")
+        for element in tree.xpath("//*[@class or @id]")
+        if element.tag not in ("html", "body")
         and (element.get("id") in ids or not classes.isdisjoint((element.get("class") or "").split()))
     ]

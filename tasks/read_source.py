@@ -21,7 +21,7 @@ from tasks.sniff import Sniffed, sniff, suffix
 from tasks.titles import sensible
 
 Analyse = Callable[[Document], tuple[bytes, tuple[str, ...]]]
-"""A compiler's notes on a document as bytes, and the subject keys it may speak of; a top-level function, so picklable."""
+"""A compiler's notes on a document as bytes, and its subject keys; a top-level function, so that it can be pickled."""
 
 _IN_PLACE = {"pdf": frozenset({".pdf"}), "markdown": frozenset({".md", ".markdown"})}
 

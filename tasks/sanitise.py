@@ -63,83 +63,219 @@ def smuggled(text: str) -> str:
 
 _WHAT_EN = r"(?:instructions?|prompts?|directives|guidelines|commands|system messages?|safety (?:rules|guidelines))"
 _WHOSE_EN = r"(?:previous|prior|above|earlier|preceding|foregoing|existing|original|initial|your|system|safety)"
-_ORDERS = (
-    rf"\b(?:ignore|disregard|forget|override|bypass)\s+(?:(?:all|any|every|everything|each|the|of|these"
-    rf"|those|and)\s+){{0,4}}(?:{_WHOSE_EN}\s+){{1,3}}{_WHAT_EN}",
-    r"\b(?:ignore|disregard|forget)\s+(?:all|everything)\s+(?:(?:that|which)\s+)?(?:(?:you\s+(?:were"
-    r"|have\s+been)\s+told)|(?:written\s+)?(?:above|before\s+this))",
-    r"\bignorier(?:e|en|t)\s+(?:sie\s+)?(?:bitte\s+)?(?:alle|die|deine|ihre|sämtliche)?\s*(?:bisherigen"
-    r"|vorherigen|vorigen|vorangegangenen|obigen|früheren)\s+(?:anweisungen|instruktionen|befehle"
-    r"|vorgaben|regeln)",
-    r"\bignore[zr]?\s+(?:toutes\s+)?(?:les|tes|vos)\s+(?:instructions|consignes|directives"
-    r"|règles)\s+(?:précédentes|antérieures|ci-dessus)",
-    r"\b(?:ignora|ignore|ignorar|olvida|olvide)\s+(?:todas\s+)?(?:las\s+|tus\s+|sus\s+)?(?:instrucciones"
-    r"|órdenes|indicaciones|reglas)\s+(?:anteriores|previas)",
-    r"\b(?:ignora|ignorate|dimentica)\s+(?:tutte\s+)?(?:le\s+)?(?:istruzioni|regole)\s+(?:precedenti|sopra)",
-    r"\b(?:ignore|ignora|esqueça)\s+(?:todas\s+)?(?:as\s+)?(?:instruções|ordens|regras)\s+(?:anteriores"
-    r"|prévias)",
-    r"\bnegeer\s+(?:alle\s+)?(?:de\s+)?(?:vorige|eerdere|voorgaande)\s+(?:instructies|opdrachten|regels)",
-    r"\b(?:игнорируй(?:те)?|проигнорируй(?:те)?|забудь(?:те)?)\s+(?:все\s+)?(?:предыдущие|прежние"
-    r"|прошлые)\s+(?:инструкции|указания|команды|правила)",
-    r"(?:忽略|无视|無視|忽視|忘记|忘記)(?:掉)?(?:所有|全部|一切|你)?(?:的)?(?:之前|以前|先前|以上|上面|前面|此前)(?:的)?(?:所有|全部)?(?:的)?(?:指令"
-    r"|指示|命令|提示|规则|規則)",
-    r"(?:これまで|以前|上記|前)の(?:すべての|全ての)?(?:指示|命令|プロンプト)を(?:すべて|全て)?(?:無視|忘れ)",
-    r"(?:이전|위|앞)(?:의)?\s*(?:모든\s*)?(?:지시|명령|지침|프롬프트)(?:사항)?(?:을|를)?\s*(?:모두\s*)?(?:무시|잊)",
-    r"تجاهل\s+(?:جميع\s+|كل\s+)?(?:التعليمات|الأوامر)\s+السابقة",
-    r"\b(?:reveal|print|repeat|output|leak|show)\s+(?:me\s+)?(?:your|the)\s+(?:full\s+|entire\s+"
-    r"|hidden\s+|secret\s+)?(?:system\s+prompt|initial\s+instructions|hidden\s+instructions)",
-    r"\byou\s+are\s+now\s+(?:in\s+)?(?:dan\b|developer\s+mode|jailbroken|unrestricted|an?\s+unrestricted"
-    r"|root\b|admin(?:istrator)?\s+mode)",
-    r"\b(?:do\s+not|don't|never)\s+(?:tell|inform|alert|notify|mention\s+(?:this"
-    r"|it)\s+to)\s+(?:the\s+)?(?:user|human|operator|owner)\b",
-    r"\bif\s+you(?:'re|\s+are)\s+an?\s+(?:ai|a\.i\.|artificial\s+intelligence|llm"
-    r"|large\s+language\s+model|language\s+model|chatbot|ai\s+(?:assistant|agent"
-    r"|model))\b[^.\n]{0,80}?\b(?:you\s+(?:must|should|will|need)|please|then|say|write|include|recommend"
-    r"|output|reply|respond|add|delete|ignore)\b",
-    r"\b(?:attention|note|message|instructions?|notice|important)\s*(?:to|for)?\s*(?::\s*)?(?:all\s+"
-    r"|any\s+)?(?:ai\s+(?:assistants?|agents?|models?|systems?|crawlers?)|llms?"
-    r"|large\s+language\s+models?|language\s+models?|chatbots?)\s*(?::|-|–|—|,\s*(?:you|please|ignore"
-    r"|always|do))",
-    r"\b(?:ai|llm)\s+(?:assistants?|agents?|models?|systems?)\s+(?:that\s+(?:are\s+)?)?(?:reading"
-    r"|processing|summari[sz]ing|indexing)\s+this\b[^.\n]{0,80}\b(?:must|should|shall|are\s+required)\b",
-    r"\bwhen\s+(?:you\s+)?(?:summari[sz]ing|processing|indexing|reading|compiling)\s+this\s+(?:page"
-    r"|document|article|text|source|file)\s*,?\s*(?:you\s+(?:must|should)|always|please|do\s+not|only|say"
-    r"|state|include|write|recommend)\b",
-    r"\b(?:mark|set|flag|treat)\s+(?:this|every|all|each|the)\s+(?:of\s+)?(?:the\s+|these\s+)?(?:pages?"
-    r"|sources?|candidates?|documents?|notes?)\s+(?:as\s+)?(?:approved|trusted|verified|reviewed"
-    r"|promoted)\b",
-    r"\b(?:delete|remove|erase|overwrite)\s+(?:the\s+)?(?:files?\s+)?[\w./-]*\b(?:log|index|purpose"
-    r"|routing)\.md\b",
-    r"\bend\s+of\s+(?:the\s+)?(?:source|document|context|user\s+input)\b\W{0,12}(?:begin|start|new"
-    r"|system)\b[^.\n]{0,30}\b(?:instructions?|prompt|message)",
-    r"\b(?:new|updated|real|actual)\s+(?:system\s+)?instructions?\s*:\s*(?:you|ignore|do\s+not|always"
-    r"|from\s+now|delete|reply|respond|output|mark|write|say)\b",
+_Rule = tuple[tuple[str, ...], re.Pattern[str]]
+
+
+def _rule(pattern: str, *needles: str) -> _Rule:
+    """An order's pattern, and words of which one must be in a text before the pattern is worth a search."""
+    return needles, re.compile(pattern, re.IGNORECASE)
+
+
+_RULES: tuple[_Rule, ...] = (
+    _rule(
+        rf"\b(?:ignore|disregard|forget|override|bypass)\s+(?:(?:all|any|every|everything|each|the|of|these"
+        rf"|those|and)\s+){{0,4}}(?:{_WHOSE_EN}\s+){{1,3}}{_WHAT_EN}",
+        "instruction",
+        "prompt",
+        "directive",
+        "guideline",
+        "command",
+        "system message",
+        "safety rule",
+    ),
+    _rule(
+        r"\b(?:ignore|disregard|forget)\s+(?:all|everything)\s+(?:(?:that|which)\s+)?(?:(?:you\s+(?:were"
+        r"|have\s+been)\s+told)|(?:written\s+)?(?:above|before\s+this))",
+        "disregard",
+        "ignore",
+        "forget",
+    ),
+    _rule(
+        r"\bignorier(?:e|en|t)\s+(?:sie\s+)?(?:bitte\s+)?(?:alle|die|deine|ihre|sämtliche)?\s*(?:bisherigen"
+        r"|vorherigen|vorigen|vorangegangenen|obigen|früheren)\s+(?:anweisungen|instruktionen|befehle"
+        r"|vorgaben|regeln)",
+        "ignorier",
+    ),
+    _rule(
+        r"\bignore[zr]?\s+(?:toutes\s+)?(?:les|tes|vos)\s+(?:instructions|consignes|directives"
+        r"|règles)\s+(?:précédentes|antérieures|ci-dessus)",
+        "précédentes",
+        "antérieures",
+        "ci-dessus",
+    ),
+    _rule(
+        r"\b(?:ignora|ignore|ignorar|olvida|olvide)\s+(?:todas\s+)?(?:las\s+|tus\s+|sus\s+)?(?:instrucciones"
+        r"|órdenes|indicaciones|reglas)\s+(?:anteriores|previas)",
+        "anteriores",
+        "previas",
+    ),
+    _rule(
+        r"\b(?:ignora|ignorate|dimentica)\s+(?:tutte\s+)?(?:le\s+)?(?:istruzioni|regole)\s+(?:precedenti|sopra)",
+        "precedenti",
+        "sopra",
+    ),
+    _rule(
+        r"\b(?:ignore|ignora|esqueça)\s+(?:todas\s+)?(?:as\s+)?(?:instruções|ordens|regras)\s+(?:anteriores"
+        r"|prévias)",
+        "anteriores",
+        "prévias",
+    ),
+    _rule(
+        r"\bnegeer\s+(?:alle\s+)?(?:de\s+)?(?:vorige|eerdere|voorgaande)\s+(?:instructies|opdrachten|regels)",
+        "negeer",
+    ),
+    _rule(
+        r"\b(?:игнорируй(?:те)?|проигнорируй(?:те)?|забудь(?:те)?)\s+(?:все\s+)?(?:предыдущие|прежние"
+        r"|прошлые)\s+(?:инструкции|указания|команды|правила)",
+        "игнорируй",
+        "забудь",
+    ),
+    _rule(
+        r"(?:忽略|无视|無視|忽視|忘记|忘記)(?:掉)?(?:所有|全部|一切|你)?(?:的)?(?:之前|以前|先前|以上|上面|前面|此前)(?:的)?(?:所有|全部)?(?:的)?(?:指令"
+        r"|指示|命令|提示|规则|規則)",
+        "忽略",
+        "无视",
+        "無視",
+        "忽視",
+        "忘记",
+        "忘記",
+    ),
+    _rule(
+        r"(?:これまで|以前|上記|前)の(?:すべての|全ての)?(?:指示|命令|プロンプト)を(?:すべて|全て)?(?:無視|忘れ)",
+        "無視",
+        "忘れ",
+    ),
+    _rule(
+        r"(?:이전|위|앞)(?:의)?\s*(?:모든\s*)?(?:지시|명령|지침|프롬프트)(?:사항)?(?:을|를)?\s*(?:모두\s*)?(?:무시|잊)",
+        "무시",
+        "잊",
+    ),
+    _rule(
+        r"تجاهل\s+(?:جميع\s+|كل\s+)?(?:التعليمات|الأوامر)\s+السابقة",
+        "تجاهل",
+    ),
+    _rule(
+        r"\b(?:reveal|print|repeat|output|leak|show)\s+(?:me\s+)?(?:your|the)\s+(?:full\s+|entire\s+"
+        r"|hidden\s+|secret\s+)?(?:system\s+prompt|initial\s+instructions|hidden\s+instructions)",
+        "system prompt",
+        "initial instructions",
+        "hidden instructions",
+    ),
+    _rule(
+        r"\byou\s+are\s+now\s+(?:in\s+)?(?:dan\b|developer\s+mode|jailbroken|unrestricted|an?\s+unrestricted"
+        r"|root\b|admin(?:istrator)?\s+mode)",
+        "you are now",
+    ),
+    _rule(
+        r"\b(?:do\s+not|don't|never)\s+(?:tell|inform|alert|notify|mention\s+(?:this"
+        r"|it)\s+to)\s+(?:the\s+)?(?:user|human|operator|owner)\b",
+        "user",
+        "human",
+        "operator",
+        "owner",
+    ),
+    _rule(
+        r"\bif\s+you(?:'re|\s+are)\s+an?\s+(?:ai|a\.i\.|artificial\s+intelligence|llm"
+        r"|large\s+language\s+model|language\s+model|chatbot|ai\s+(?:assistant|agent"
+        r"|model))\b[^.\n]{0,80}?\b(?:you\s+(?:must|should|will|need)|please|then|say|write|include|recommend"
+        r"|output|reply|respond|add|delete|ignore)\b",
+        "if you are",
+        "if you're",
+    ),
+    _rule(
+        r"\b(?:attention|note|message|instructions?|notice|important)\s*(?:to|for)?\s*(?::\s*)?(?:all\s+"
+        r"|any\s+)?(?:ai\s+(?:assistants?|agents?|models?|systems?|crawlers?)|llms?"
+        r"|large\s+language\s+models?|language\s+models?|chatbots?)\s*(?::|-|–|—|,\s*(?:you|please|ignore"
+        r"|always|do))",
+        "ai assistant",
+        "ai agent",
+        "ai model",
+        "ai system",
+        "ai crawler",
+        "llm",
+        "language model",
+        "chatbot",
+    ),
+    _rule(
+        r"\b(?:ai|llm)\s+(?:assistants?|agents?|models?|systems?)\s+(?:that\s+(?:are\s+)?)?(?:reading"
+        r"|processing|summari[sz]ing|indexing)\s+this\b[^.\n]{0,80}\b(?:must|should|shall|are\s+required)\b",
+        "reading this",
+        "processing this",
+        "summarising this",
+        "summarizing this",
+        "indexing this",
+    ),
+    _rule(
+        r"\bwhen\s+(?:you\s+)?(?:summari[sz]ing|processing|indexing|reading|compiling)\s+this\s+(?:page"
+        r"|document|article|text|source|file)\s*,?\s*(?:you\s+(?:must|should)|always|please|do\s+not|only|say"
+        r"|state|include|write|recommend)\b",
+        "reading this",
+        "processing this",
+        "summarising this",
+        "summarizing this",
+        "indexing this",
+        "compiling this",
+    ),
+    _rule(
+        r"\b(?:mark|set|flag|treat)\s+(?:this|every|all|each|the)\s+(?:of\s+)?(?:the\s+|these\s+)?(?:pages?"
+        r"|sources?|candidates?|documents?|notes?)\s+(?:as\s+)?(?:approved|trusted|verified|reviewed"
+        r"|promoted)\b",
+        "approved",
+        "trusted",
+        "verified",
+        "reviewed",
+        "promoted",
+    ),
+    _rule(
+        r"\b(?:delete|remove|erase|overwrite)\s+(?:the\s+)?(?:files?\s+)?[\w./-]*\b(?:log|index|purpose"
+        r"|routing)\.md\b",
+        ".md",
+    ),
+    _rule(
+        r"\bend\s+of\s+(?:the\s+)?(?:source|document|context|user\s+input)\b\W{0,12}(?:begin|start|new"
+        r"|system)\b[^.\n]{0,30}\b(?:instructions?|prompt|message)",
+        "end of",
+    ),
+    _rule(
+        r"\b(?:new|updated|real|actual)\s+(?:system\s+)?instructions?\s*:\s*(?:you|ignore|do\s+not|always"
+        r"|from\s+now|delete|reply|respond|output|mark|write|say)\b",
+        "instructions:",
+        "instructions :",
+        "instruction:",
+    ),
+    _rule(
+        r"</?\s*(?:source|sources|document|untrusted|user_input|context|instructions?|system|system_prompt"
+        r"|assistant|tool_result"
+        r"|function_results?)\s*>\s*\W{0,6}(?:\[?(?:system|user|assistant|developer|human)\]?\s*[:>\]]|you\b"
+        r"|ignore\b|new\b|now\b|mark\b|delete\b|follow\b)",
+        "source",
+        "document",
+        "untrusted",
+        "user_input",
+        "context",
+        "instruction",
+        "system",
+        "assistant",
+        "_result",
+    ),
+    _rule(
+        r"<\|(?:im_start|im_end|endoftext|system|user|assistant|eot_id|start_header_id|end_header_id"
+        r"|begin_of_text)\|>",
+        "<|",
+    ),
+    _rule(
+        r"\[/?INST\]|<</?SYS>>|<start_of_turn>|<end_of_turn>",
+        "inst]",
+        "sys>>",
+        "_of_turn",
+    ),
 )
-_DELIMITERS = (
-    r"</?\s*(?:source|sources|document|untrusted|user_input|context|instructions?|system|system_prompt"
-    r"|assistant|tool_result"
-    r"|function_results?)\s*>\s*\W{0,6}(?:\[?(?:system|user|assistant|developer|human)\]?\s*[:>\]]|you\b"
-    r"|ignore\b|new\b|now\b|mark\b|delete\b|follow\b)",
-    r"<\|(?:im_start|im_end|endoftext|system|user|assistant|eot_id|start_header_id|end_header_id"
-    r"|begin_of_text)\|>",
-    r"\[/?INST\]|<</?SYS>>|<start_of_turn>|<end_of_turn>",
-)
-_ORDER = re.compile("|".join((*_ORDERS, *_DELIMITERS)), re.IGNORECASE)
 _ROLE = re.compile(
     r"(?:^|\n|[>.!?]\s?)\s*(?:#{1,4}\s*"
     r"|\[|\*\*)?(?:SYSTEM|ASSISTANT|DEVELOPER)(?:\s+(?:PROMPT|MESSAGE|OVERRIDE|NOTE|INSTRUCTIONS?))?(?:\]"
     r"|\*\*)?\s*:\s*"
     r"(?i:you|ignore|mark|delete|approve|execute|run|reveal|do not|never|always|from now|output|reply"
     r"|respond|treat|set|override|disregard|forget|publish|promote|send)\b"
-)
-_CLUE = re.compile(
-    r"ignor|disregard|forget|overrid|bypass|olvid|esqueça|dimentica|negeer|игнорир|забудь|忽略|无视|無視|忽視|忘"
-    r"|무시|잊|تجاهل|reveal|system|"
-    r"you are now|\bllms?\b|language model|\bai\b|chatbot|summari|approved|trusted|verified|promoted"
-    r"|reviewed|\.md\b|instruction|<\||\[/?inst|"
-    r"<</?sys|_of_turn|tell|inform|notify|alert|assistant|developer|processing this|indexing this|reading "
-    r"this|compiling this|print|repeat|leak",
-    re.IGNORECASE,
 )
 _QUOTED = re.compile(
     r"“[^”\n]{1,600}”|‘[^’\n]{1,600}’|«[^»\n]{1,600}»|„[^“”\n]{1,600}[“”]|「[^」\n]{1,600}」|『[^』\n]{1,600}』"
@@ -157,18 +293,19 @@ def orders(text: str) -> str:
 
     Words in quotation marks, and sentences that speak about such attacks, are reports of an order and not one.
     """
-    if not _CLUE.search(text):
-        return ""
+    lowered = " ".join(text.lower().split())
+    patterns = [pattern for needles, pattern in _RULES if any(needle in lowered for needle in needles)]
+    if any(role in text for role in ("SYSTEM", "ASSISTANT", "DEVELOPER")):
+        patterns.append(_ROLE)
     spans: list[tuple[int, int]] | None = None
-    for pattern in (_ORDER, _ROLE):
+    for pattern in patterns:
         for match in pattern.finditer(text):
             if spans is None:
                 spans = [quoted.span() for quoted in _QUOTED.finditer(text)]
             if any(start < match.end() and match.start() < end for start, end in spans):
                 continue
-            if _ABOUT.search(_sentence(text, match.start(), match.end())):
-                continue
-            return " ".join(match.group().split())
+            if not _ABOUT.search(_sentence(text, match.start(), match.end())):
+                return " ".join(match.group().split())
     return ""
 
 

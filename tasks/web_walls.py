@@ -14,6 +14,7 @@ from tasks.records import BlockKind, Outcome, Part
 
 SHORT = 1200  # characters: above this an article stands on its own, whatever else the page says
 VERY_SHORT = 400
+LITTLE = 100  # ... and below this it is a greeting or a spinner's text
 _ROOTS = frozenset({"root", "app", "__next", "__nuxt", "react-root", "app-root", "svelte", "main-app", "application"})
 _SCRIPT = re.compile(
     r"(?:enable|activate|turn\s+on|need|requires?|without)\s+(?:to\s+(?:run|enable)\s+)?java\s?script"
@@ -123,21 +124,23 @@ def _visible(body: Any) -> tuple[str, int]:
     return " ".join(pieces), size
 
 
+def long_enough(parts: tuple[Part, ...]) -> bool:
+    """Do the parts stand on their own as an article, so that there is nothing to judge?"""
+    return sum(len(part.text) for part in parts if part.kind is not BlockKind.HEADING) >= SHORT
+
+
 def judge(page: PageFacts, parts: tuple[Part, ...]) -> Wall | None:
-    """The wall a page stands behind, or None when its parts are an article."""
+    """The wall a page stands behind, or None when its parts are an article. Only for parts not `long_enough`."""
     prose = [part.text for part in parts if part.kind is not BlockKind.HEADING]
     text = "\n".join(prose)
     size = len(text)
-    if size >= SHORT and not page.not_free:
-        return None
     if (page.not_free and size < SHORT) or (
         size < SHORT and _WALL.search(text + "\n" + page.text[-1500:] if size < VERY_SHORT else text)
     ):
         return Wall(
             Outcome.PAYWALLED,
             "only a teaser is shown; the article is for subscribers",
-            "Save the page from a browser in which you are signed in (for example with Obsidian Web "
-            "Clipper).",
+            "Save the page from a browser in which you are signed in (for example with Obsidian Web Clipper).",
         )
     if size < VERY_SHORT:
         blocked = _CHECK.search(text) or _CHECK.search(page.text)
@@ -147,10 +150,8 @@ def judge(page: PageFacts, parts: tuple[Part, ...]) -> Wall | None:
                 "the site shows a check for robots in place of the page",
                 "Open it in a browser and save the page (for example with Obsidian Web Clipper).",
             )
-        asks = _SCRIPT.search(text) or (
-            (_SCRIPT.search(page.noscript) or page.shell) and page.body_characters < VERY_SHORT
-        )
-        if asks or (page.scripts and page.shell and page.body_characters < VERY_SHORT):
+        empty = size < LITTLE or text in page.noscript
+        if _SCRIPT.search(text) or (empty and (_SCRIPT.search(page.noscript) or page.shell)):
             return Wall(
                 Outcome.NEEDS_BROWSER,
                 "the page builds its text with scripts; without a browser it is empty",
