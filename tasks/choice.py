@@ -11,35 +11,61 @@ from dataclasses import dataclass
 from tasks import sentences
 
 _FURNITURE = re.compile(
-    r"""^(?:subscribe|sign\ (?:up|in)\b|log\ ?in\b|register\b|follow\ (?:us|me|@)|share\ (?:this|on|via)|read\ (?:more|also|next)|see\ also\b|
-    click\ (?:here|to)|tap\ (?:here|to)|continue\ reading|advertisement|sponsored|most\ (?:read|popular|viewed)|related\ (?:articles?|stories|
-    posts?|topics|content)|recommended|you\ may\ also|more\ (?:on\ this|from|stories)|(?:photo|image|picture|foto)(?:graph)?s?\s?(?:by|credit|:|courtesy|of\b.*getty)|
-    (?:photograph|image|picture)\ (?:caption|copyright|source)|media\ caption|getty\ images|(?:©|\(c\)|copyright)\b|all\ rights\ reserved|skip\ to|jump\ to|back\ to\ top|
-    (?:this\ (?:site|website|page)\ uses|we\ use)\ cookies|accept\ (?:all\ )?cookies|privacy\ policy|terms\ (?:of|and)|
-    last\ (?:updated|modified|edited)\b|(?:published|posted|updated)(?:\ on|\ at|:)|\d+\ (?:min(?:ute)?s?\ read|comments?|shares?|views)\b|
-    leave\ a\ (?:comment|reply)|comments?\ (?:are\ closed|\(\d+\))|please\ (?:enable|subscribe|share|sign)|enable\ javascript|loading\b|
-    download\ (?:the\ app|pdf)|get\ the\ app|listen\ to\ this|watch:|video:|play\ video|newsletter|send\ us\b|get\ .{3,60}\ (?:delivered|in\ your\ inbox)|\[(?:button|related|caption|embed|read)|tags?:|categor(?:y|ies):|filed\ under|
-    print\ this|email\ this|support\ us|donate\b|e-?mail\ (?:us|me|the\ author)|contact\ us|join\ (?:us|our|the\ (?:conversation|discussion))|
-    (?:hi|hey|hello)\ (?:everyone|everybody|guys|all|there)\b|welcome\ (?:back\ )?to\ (?:my|our|the)\ (?:channel|podcast|show|newsletter)|
-    don't\ forget\ to\ (?:like|subscribe)|(?:like\ and|hit)\ subscribe|thanks\ for\ (?:watching|reading|listening)|let\ me\ know\ in\ the\ comments|
-    abonnieren|folgen\ sie|mehr\ (?:zum\ thema|lesen)|lesen\ sie|anzeige\b|lire\ aussi|s'abonner|partager|suscríbete|leer\ más|comparte|
-    подпис(?:ывайтесь|аться)|читайте\ также|реклама\b|поделиться|相关阅读|相關閱讀|关注我们|订阅|分享到|责任编辑|返回顶部|関連記事|シェア|اشترك|شارك|اقرأ\ أيضا)""",
+    r"""^(?:subscribe|sign\ (?:up|in)\b|log\ ?in\b|register\b|follow\ (?:us|me|@)|share\ (?:this|on|via)|"
+    r"read\ (?:more|also|next)|see\ also\b|
+    click\ (?:here|to)|tap\ (?:here|to)|continue\ reading|advertisement|sponsored|most\ (?:read|popular|viewed)|
+    related\ (?:articles?|stories|
+    posts?|topics|content)|recommended|you\ may\ also|more\ (?:on\ this|from|stories)|(?:photo|image|picture|
+    foto)(?:graph)?s?\s?(?:by|credit|:|courtesy|of\b.*getty)|
+    (?:photograph|image|picture)\ (?:caption|copyright|source)|media\ caption|getty\ images|(?:©|\(c\)|copyright)\b|
+    all\ rights\ reserved|skip\ to|jump\ to|back\ to\ top|
+    (?:this\ (?:site|website|page)\ uses|we\ use)\ cookies|accept\ (?:all\ )?cookies|privacy\ policy|terms\ (?:of|
+    and)|
+    last\ (?:updated|modified|edited)\b|(?:published|posted|updated)(?:\ on|\ at|:)|\d+\ (?:min(?:ute)?s?\ read|
+    comments?|shares?|views)\b|
+    leave\ a\ (?:comment|reply)|comments?\ (?:are\ closed|\(\d+\))|please\ (?:enable|subscribe|share|sign)|
+    enable\ javascript|loading\b|
+    download\ (?:the\ app|pdf)|get\ the\ app|listen\ to\ this|watch:|video:|play\ video|newsletter|send\ us\b|
+    get\ .{3,60}\ (?:delivered|in\ your\ inbox)|\[(?:button|related|caption|embed|read)|tags?:|categor(?:y|ies):|
+    filed\ under|
+    print\ this|email\ this|support\ us|donate\b|e-?mail\ (?:us|me|the\ author)|contact\ us|join\ (?:us|our|
+    the\ (?:conversation|discussion))|
+    (?:hi|hey|hello)\ (?:everyone|everybody|guys|all|there)\b|welcome\ (?:back\ )?to\ (?:my|our|the)\ (?:channel|
+    podcast|show|newsletter)|
+    don't\ forget\ to\ (?:like|subscribe)|(?:like\ and|hit)\ subscribe|thanks\ for\ (?:watching|reading|listening)|
+    let\ me\ know\ in\ the\ comments|
+    abonnieren|folgen\ sie|mehr\ (?:zum\ thema|lesen)|lesen\ sie|anzeige\b|lire\ aussi|s'abonner|partager|
+    suscríbete|leer\ más|comparte|
+    подпис(?:ывайтесь|аться)|читайте\ также|реклама\b|
+    поделиться|相关阅读|相關閱讀|关注我们|订阅|分享到|责任编辑|返回顶部|関連記事|シェア|اشترك|
+    شارك|اقرأ\ أيضا)""",
     re.I | re.X,
 )
 _ANYWHERE = re.compile(
-    r"\b(?:all rights reserved|getty images|click here|sign up for|subscribe to (?:our|the|my)|privacy policy|terms of (?:use|service)|"
-    r"unsubscribe|this (?:article|story|post|piece) (?:was |is )?(?:originally |first |sponsored)|opinions (?:are|expressed)|"
-    r"(?:visit|find|like|follow) .{1,40} on (?:facebook|twitter|instagram)|disclosure:|disclaimer:|affiliate links?|"
-    r"follow us on|download our app|cookie policy|like and subscribe|hit that subscribe|to your inbox)\b|点击(?:这里|此处)|扫描二维码",
+    r"\b(?:all rights reserved|getty images|click here|sign up for|subscribe to (?:our|the|my)|privacy policy|"
+    r"terms of (?:use|service)|"
+    r"unsubscribe|this (?:article|story|post|piece) (?:was |is )?(?:originally |first |sponsored)|opinions (?:are|"
+    r"expressed)|"
+    r"(?:visit|find|like|follow) .{1,40} on (?:facebook|twitter|instagram)|disclosure:|disclaimer:|"
+    r"affiliate links?|"
+    r"follow us on|download our app|cookie policy|like and subscribe|hit that subscribe|to your inbox)\b|点击(?:这里|"
+    r"此处)|扫描二维码",
     re.I,
 )
 _END_MATTER = re.compile(
-    r"""^(?:\d+\.?\s*)?(?:references?|bibliography|works\ cited|literature(?:\ cited)?|external\ links|see\ also|further\ reading|foot-?notes|end-?notes|
-    acknowledge?ments?|related(?:\s\w+)?|comments?|leave\ a\ (?:reply|comment)|share(?:\ this.*)?|contents|table\ of\ contents|navigation|menu|
-    about\ the\ authors?|author\ (?:information|contributions?)|conflicts?\ of\ interests?|competing\ interests?|funding|subscribe.*|newsletter.*|
-    sources|(?:image\ |photo\ )?credits|list\ of\ (?:figures|tables|abbreviations)|index|bildquellen|tags|categories|most\ (?:read|popular)|more\ (?:on\ this|from).*|advertisement|
-    (?:literatur|abbildungs|tabellen|symbol|stichwort|inhalts)?verzeichnis|literatur|einzelnachweise|weblinks|siehe\ auch|références|bibliographie|voir\ aussi|liens\ externes|referencias|enlaces\ externos|véase\ también|
-    литература|примечания|ссылки|см\.\ также|参考文献|参考资料|參考資料|外部链接|外部鏈接|参见|相关条目|脚注|関連項目|外部リンク|出典|المراجع|مراجع|وصلات\ خارجية)\s*:?$""",
+    r"""^(?:\d+\.?\s*)?(?:references?|bibliography|works\ cited|literature(?:\ cited)?|external\ links|see\ also|"
+    r"further\ reading|foot-?notes|end-?notes|
+    acknowledge?ments?|related(?:\s\w+)?|comments?|leave\ a\ (?:reply|comment)|share(?:\ this.*)?|contents|
+    table\ of\ contents|navigation|menu|
+    about\ the\ authors?|author\ (?:information|contributions?)|conflicts?\ of\ interests?|competing\ interests?|
+    funding|subscribe.*|newsletter.*|
+    sources|(?:image\ |photo\ )?credits|list\ of\ (?:figures|tables|abbreviations)|index|bildquellen|tags|
+    categories|most\ (?:read|popular)|more\ (?:on\ this|from).*|advertisement|
+    (?:literatur|abbildungs|tabellen|symbol|stichwort|inhalts)?verzeichnis|literatur|einzelnachweise|weblinks|
+    siehe\ auch|références|bibliographie|voir\ aussi|liens\ externes|referencias|enlaces\ externos|véase\ también|
+    литература|примечания|ссылки|см\.\ также|参考文献|参考资料|參考資料|
+    外部链接|外部鏈接|参见|相关条目|脚注|関連項目|外部リンク|出典|المراجع|مراجع|
+    وصلات\ خارجية)\s*:?$""",
     re.I | re.X,
 )
 _LIST = 8  # items of a list that is quoted whole

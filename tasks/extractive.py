@@ -26,14 +26,16 @@ _ENUMERATION = re.compile(r"^(?:\(?\d{1,2}[.)]|\(?[a-zA-Z]\)|[•▪◦‣–-])
 _CELL = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 _ABSTRACT = re.compile(
-    r"^(?:abstract|summary|executive summary|tl;?dr|zusammenfassung|kurzfassung|résumé|resumen|аннотация|摘要|要旨|概要)$",
+    r"^(?:abstract|summary|executive summary|tl;?dr|zusammenfassung|kurzfassung|résumé|resumen|аннотация|"
+    r"摘要|要旨|概要)$",
     re.I,
 )
 _SCHOLARLY = re.compile(r"^\W*(?:abstract|references|keywords|doi:|arxiv:)", re.I)
 _ENDED = re.compile(r"[.!?…。！？؟۔।:;][\"'”’»›)\]」』）》]*$")
 _IS = re.compile(
-    r"\b(?:is|was|are|were|refers? to|means|denotes|ist|war|sind|waren|bezeichnet|est|était|sont|désigne|es|era|fue|son|è|era|"
-    r"é|foi|is een|был[аио]?|является|представляет)\b|[—–]\s(?:это\s)?|是|指|为|為|とは|は|이란|[은는]\s|\bهو\b|\bهي\b|\bكان"
+    r"\b(?:is|was|are|were|refers? to|means|denotes|ist|war|sind|waren|bezeichnet|est|était|sont|désigne|es|"
+    r"era|fue|son|è|é|foi|is een|был[аио]?|является|представляет)\b|"
+    r"[—–]\s(?:это\s)?|是|指|为|為|とは|は|이란|[은는]\s|\bهو\b|\bهي\b|\bكان"
 )
 _FEW_SECTIONS = 20
 _MOST_SECTIONS = 40

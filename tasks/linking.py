@@ -14,7 +14,10 @@ from tasks import sentences
 from tasks.escape import escape_inline
 from tasks.vocabulary import STOP_WORDS
 
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
+    "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+)
 _TOKEN = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
 _UNSPACED_START = re.compile(f"[{_UNSPACED}]")
 _KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]")
@@ -33,7 +36,8 @@ _FENCE = re.compile(r"^ {0,3}(?:>\s*)*(?:```|~~~)", re.M)
 _NOT_TEXT = re.compile(r"^ {0,3}(?:#{1,6}(?:\s|$)|\[\^[^\]]+\]:|\[[^\]]+\]:\s|```|~~~|\$\$|<|%%)|^(?: {4}|\t)")
 _TABLE = re.compile(r"^\s*\|")
 _WIKILINK = re.compile(
-    r"(?P<code>(`+)(?!`).*?(?<!`)\2(?!`))|(?<!!)\[\[(?P<target>[^\]|#^\n\\]*)(?P<place>[#^][^\]|\n\\]*)?(?:\\?\|(?P<label>[^\]\n]*))?\]\]",
+    r"(?P<code>(`+)(?!`).*?(?<!`)\2(?!`))|"
+    r"(?<!!)\[\[(?P<target>[^\]|#^\n\\]*)(?P<place>[#^][^\]|\n\\]*)?(?:\\?\|(?P<label>[^\]\n]*))?\]\]",
     re.S,
 )
 
@@ -73,7 +77,7 @@ class Names:
 
     @classmethod
     def of(cls, pages: Iterable[tuple[str, str, Sequence[str]]]) -> Names:
-        """Names of (stem, title, aliases); a title goes before an alias, a name that two pages claim alike links to neither."""
+        """Names of (stem, title, aliases); a title goes before an alias; what two pages claim links to neither."""
         titles: dict[str, list[tuple[str, str, str]]] = {}
         aliases: dict[str, list[tuple[str, str, str]]] = {}
         for stem, title, others in pages:
@@ -160,7 +164,7 @@ def _border(outside: str, inside: str, before: bool, beyond: str = "") -> bool:
 def link_block(text: str, names: Names, already: set[str]) -> str:
     """The block with the first mention of each page as `[[stem|words as they stand]]`.
 
-    Pages whose stem is in `already` (the page itself, those linked higher up) are left as words; new ones are added to it.
+    Pages whose stem is in `already` (the page itself, those linked higher up) stay words; new ones are added to it.
     """
     if _NOT_TEXT.match(text) or _FENCE.search(text):
         return text

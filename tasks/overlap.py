@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tasks import sentences
@@ -21,7 +22,8 @@ _YEAR = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|Mär|Mai|Okt|Dez)[^\W\d_]*\.?"
 _DAY = re.compile(rf"(\d{{1,2}})\.?\s{_MONTH}|{_MONTH}\s(\d{{1,2}})\b")
 _NEGATION = re.compile(
-    r"\b(?:not|never|no|nicht|kein\w*|ne|pas|не|myth|wrongly|mistakenly|claimed?|alleged\w*|rumou?r\w*|denied|rejects?)\b|不|没",
+    r"\b(?:not|never|no|nicht|kein\w*|ne|pas|не|myth|wrongly|mistakenly|claimed?|alleged\w*|rumou?r\w*|denied|"
+    r"rejects?)\b|不|没",
     re.I,
 )
 _SAME = 0.75  # share of words in common (Jaccard) from which two sentences say the same
@@ -81,9 +83,13 @@ def join(quotes: Sequence[Quote], keys: frozenset[str]) -> Joined:
             apart.add(place)
         for word in quote.words:
             by_word.setdefault(word, []).append(place)
-    lead = {(use_id, at) for use_id, at in _leads(quotes)}
+    firm = _leads(quotes) | {
+        (before.use.source_id, before.order[1])  # a sentence that the next one leans on
+        for before, quote in pairwise(quotes)
+        if quote.sentence.leans and before.use is quote.use and before.section == quote.section
+    }
     stay = tuple(
-        quote for at, quote in enumerate(kept) if at not in apart or (quote.use.source_id, quote.order[1]) in lead
+        quote for at, quote in enumerate(kept) if at not in apart or (quote.use.source_id, quote.order[1]) in firm
     )
     return Joined(stay, tuple(differ), agreed, frozenset(agreeing))
 

@@ -59,7 +59,7 @@ def unmarked(text: str) -> str:
 
 
 def abbreviations(texts: Iterable[str]) -> frozenset[str]:
-    """Short words that a document writes with a full stop inside a sentence, lower-cased ('ID.' in 'all ID. models')."""
+    """Short words that a document writes with a full stop inside a sentence ('ID.' in 'all ID. models'), lower-case."""
     return frozenset(word.lower() for text in texts for word in _INNER_STOP.findall(text))
 
 

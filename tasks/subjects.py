@@ -18,18 +18,21 @@ from tasks.vocabulary import GENERIC, STOP_WORDS
 
 _SEPARATOR = re.compile(r"\s+[|–—·•‹›»«:]{1,2}\s+|\s+-{1,2}\s+|\s*[|｜]\s*|\s*_\s*(?=[^_]*$)(?<=[\u4e00-\u9fff]_)")
 _SITE_WORDS = re.compile(
-    r"\b(?:wikipedia|wiki|encyclop\w+|news|blog|magazine|times|post|journal|guardian|telegraph|reuters|bbc|cnn|medium|youtube|"
+    r"\b(?:wikipedia|wiki|encyclop\w+|news|blog|magazine|times|post|journal|guardian|telegraph|reuters|bbc|"
+    r"cnn|medium|youtube|"
     r"substack|github|official (?:site|website)|home ?page|online|\w+\.(?:com|org|net|io|de|fr|co\.uk|edu|gov))\b|"
     r"维基百科|維基百科|百度百科|ウィキペディア|위키백과|Википедия|ويكيبيديا",
     re.I,
 )
 _FILE_NOISE = re.compile(
-    r"\.(?:pdf|docx?|html?|md|txt|xlsx?|pptx?|csv|indd|tex|dvi|ps)$|\s*\(\d{1,2}\)$|\s*-\s*copy$|^(?:microsoft word|untitled)\s*-\s*|"
+    r"\.(?:pdf|docx?|html?|md|txt|xlsx?|pptx?|csv|indd|tex|dvi|ps)$|\s*\(\d{1,2}\)$|\s*-\s*copy$|"
+    r"^(?:microsoft word|untitled)\s*-\s*|"
     r"[ _-]+(?:final|draft|v\d+(?:\.\d+)*|rev\d*|copy|scan(?:ned)?|ocr|compressed|print|web)$",
     re.I,
 )
 _NO_TITLE = re.compile(
-    r"^(?:untitled|document\d*|title|index|home|new note|slide \d+|presentation\d*|sheet\d*|book\d*|scan[ _]?\d*|page \d+|(?:table of )?contents|inhalt(?:sverzeichnis)?|abstract|cover|目录|目次)$",
+    r"^(?:untitled|document\d*|title|index|home|new note|slide \d+|presentation\d*|sheet\d*|book\d*|"
+    r"scan[ _]?\d*|page \d+|(?:table of )?contents|inhalt(?:sverzeichnis)?|abstract|cover|目录|目次)$",
     re.I,
 )
 _RUBRIC = re.compile(
@@ -42,14 +45,19 @@ _POSSESSIVE = re.compile(
 )
 
 _NAME = (
-    r"[\"“‘'«*_]*((?:[^\W\d_][\w.\-+&/']*|\d[\w.\-]*)(?:\s(?:of|the|de|and|for|&|[^\W_][\w.\-+&/']*)){0,6}?)[\"”’'»*_]*"
+    r"[\"“‘'«*_]*((?:[^\W\d_][\w.\-+&/']*|\d[\w.\-]*)(?:\s(?:of|the|de|and|for|&|"
+    r"[^\W_][\w.\-+&/']*)){0,6}?)[\"”’'»*_]*"
 )
 _KNOWN_AS = re.compile(
-    rf"\b(?:also|better|commonly|sometimes|often|formerly|originally|previously|otherwise|usually|widely)\s+(?:known|called|named|styled|referred\sto|titled)\s+(?:as\s+)?(?:the\s+)?{_NAME}(?=\s*[,;.)(]|\s+(?:is|was|are|were|and|or|which|who)\b|$)|"
-    rf"\b(?:abbreviated|short\sfor|a\.k\.a\.|aka|acronym\sfor|auch\sbekannt\sals|auch|aussi\sappelée?|también\sconocid[oa]\scomo|также\sизвестн\w+\sкак)\s+(?:as\s+|to\s+)?(?:the\s+)?{_NAME}(?=\s*[,;.)(]|$)"
+    rf"\b(?:also|better|commonly|sometimes|often|formerly|originally|previously|otherwise|usually|"
+    rf"widely)\s+(?:known|called|named|styled|referred\sto|titled)\s+(?:as\s+)?(?:the\s+)?{_NAME}(?=\s*[,;.)(]|"
+    rf"\s+(?:is|was|are|were|and|or|which|who)\b|$)|"
+    rf"\b(?:abbreviated|short\sfor|a\.k\.a\.|aka|acronym\sfor|auch\sbekannt\sals|auch|aussi\sappelée?|"
+    rf"también\sconocid[oa]\scomo|также\sизвестн\w+\sкак)\s+(?:as\s+|to\s+)?(?:the\s+)?{_NAME}(?=\s*[,;.)(]|$)"
 )
 _KNOWN_AS_CJK = re.compile(
-    r"(?:又称|又稱|又名|简称|簡稱|亦称|亦稱|别名|別名|俗称|俗稱|通称|通稱|略称|略稱)(?:は|为|為|：|:)?\s*[「『“\"《]?([^\s，,。、（）()「」『』“”《》；;]{1,20})[」』”\"》]?"
+    r"(?:又称|又稱|又名|简称|簡稱|亦称|亦稱|别名|別名|俗称|俗稱|通称|通稱|略称|略稱)(?:は|为|為|：|"
+    r":)?\s*[「『“\"《]?([^\s，,。、（）()「」『』“”《》；;]{1,20})[」』”\"》]?"
 )
 _PARENTHESIS = re.compile(r"[(（]([^()（）]{2,80})[)）]")
 _MIDDLE = re.compile(r"^[\s,]*(?:or|oder|ou|o|или)\s+(?:the\s+)?([^,;()]{2,60})[,;]")
@@ -111,7 +119,7 @@ def _without_site(title: str, url: str) -> str:
 
 
 def title_aliases(title: str) -> tuple[str, tuple[str, ...]]:
-    """The title without an explaining parenthesis where that is an abbreviation, and the names that the title itself holds."""
+    """The title without a parenthesis that only abbreviates it, and the names that the title itself holds."""
     found: list[str] = []
     match = _QUALIFIER.match(title)
     if match:
@@ -234,7 +242,7 @@ def fit_aliases(title: str, names: Sequence[str], limit: int = 6) -> tuple[str, 
 
 
 def is_name(name: str) -> bool:
-    """Whether words can serve as a name: not too long, not generic, not a date or number, not one common lower-case word."""
+    """Whether words can serve as a name: not long, not generic, no date, not one common lower-case word."""
     parts = name.split()
     if not 1 <= len(parts) <= 8 or len(name) > 80 or not any(letter.isalpha() for letter in name):
         return False

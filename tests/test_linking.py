@@ -32,7 +32,10 @@ def link(text: str) -> str:
     [
         ("The Zuse Z3 ran; the Z3 burnt.", "The [[zuse-z3|Zuse Z3]] ran; the Z3 burnt."),
         ("ENIAC's tubes. ENIAC again.", "[[eniac|ENIAC]]'s tubes. ENIAC again."),
-        ("the electronic numerical integrator and computer", "the [[eniac|electronic numerical integrator and computer]]"),
+        (
+            "the electronic numerical integrator and computer",
+            "the [[eniac|electronic numerical integrator and computer]]",
+        ),
         ("a relay, not a Relay or relays", "a [[relay]], not a Relay or relays"),
         ("GRACE HOPPER and grace hopper", "[[grace-hopper|GRACE HOPPER]] and grace hopper"),
         ("Grace\nHopper spoke", "[[grace-hopper|Grace Hopper]] spoke"),
@@ -60,12 +63,12 @@ def test_first_mention_is_linked(text: str, expected: str) -> None:
         "```\nENIAC\n```",
         "    ENIAC as code",
         "## ENIAC",
-        "[^nw-1]: [[x]] \"ENIAC\"",
+        '[^nw-1]: [[x]] "ENIAC"',
         "[ENIAC](https://x.org)",
         "![ENIAC](a.png)",
         "![[ENIAC.png]]",
         "https://x.org/ENIAC?q=ENIAC",
-        "<a title=\"ENIAC\">",
+        '<a title="ENIAC">',
         "$ENIAC$ and $$ENIAC$$",
         "#ENIAC",
         "%%ENIAC%%",
@@ -110,7 +113,12 @@ def test_mentions_finds_pages_that_could_link() -> None:
 
 
 @settings(max_examples=80, deadline=None)
-@given(st.lists(st.sampled_from(["ENIAC", "Zuse Z3", "`", "```", "[[", "]]", "|", "$", "#", " ", "\n", "[^a]", "图灵机", "x"]), max_size=14))
+@given(
+    st.lists(
+        st.sampled_from(["ENIAC", "Zuse Z3", "`", "```", "[[", "]]", "|", "$", "#", " ", "\n", "[^a]", "图灵机", "x"]),
+        max_size=14,
+    )
+)
 def test_linking_only_adds_links(pieces: list[str]) -> None:
     """Taking the links away again gives the text as it was."""
     text = "".join(pieces)

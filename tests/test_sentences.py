@@ -35,7 +35,10 @@ def test_split(text: str, expected: list[str]) -> None:
 def test_own_abbreviations() -> None:
     """A word that the document itself writes with a full stop inside a sentence does not end one."""
     text = "All ID. models are new. The VW ID. Buzz is one."
-    assert sentences.split(text, sentences.abbreviations([text])) == ["All ID. models are new.", "The VW ID. Buzz is one."]
+    assert sentences.split(text, sentences.abbreviations([text])) == [
+        "All ID. models are new.",
+        "The VW ID. Buzz is one.",
+    ]
 
 
 def test_text_without_punctuation_is_cut_into_pieces() -> None:
@@ -55,11 +58,19 @@ def test_split_loses_nothing(text: str) -> None:
 
 def test_words_are_stems_of_content() -> None:
     """Content words leave out function words and plural endings, and Chinese is read in pairs."""
-    assert sentences.words("The relays of a machine's memory, 2,600 in all") == ["relay", "machine", "memory", "2", "600"]
+    assert sentences.words("The relays of a machine's memory, 2,600 in all") == [
+        "relay",
+        "machine",
+        "memory",
+        "2",
+        "600",
+    ]
     assert sentences.words("继电器") == ["继电", "电器"]
 
 
-@pytest.mark.parametrize("text", ["He left.", "However, it ran.", "它完成了。", "この機械は動いた。", "“They did.”", "Diese lief."])
+@pytest.mark.parametrize(
+    "text", ["He left.", "However, it ran.", "它完成了。", "この機械は動いた。", "“They did.”", "Diese lief."]
+)
 def test_leaning_sentences(text: str) -> None:
     """A sentence that opens with a pronoun or a connective needs the one before."""
     assert sentences.leans_back(text)

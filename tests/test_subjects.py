@@ -36,7 +36,10 @@ def test_an_article_does_not_change_the_subject() -> None:
 @pytest.mark.parametrize(
     ("title", "expected"),
     [
-        ("Electronic Numerical Integrator and Computer (ENIAC)", ("Electronic Numerical Integrator and Computer", ("ENIAC",))),
+        (
+            "Electronic Numerical Integrator and Computer (ENIAC)",
+            ("Electronic Numerical Integrator and Computer", ("ENIAC",)),
+        ),
         ("Z3 (computer)", ("Z3 (computer)", ("Z3",))),
         ("Konrad Zuse's Z3", ("Konrad Zuse's Z3", ("Zuse Z3",))),
         ("Ford's plan for 2020", ("Ford's plan for 2020", ())),
@@ -51,9 +54,21 @@ def test_names_in_a_title(title: str, expected: tuple[str, tuple[str, ...]]) -> 
 @pytest.mark.parametrize(
     ("title", "sentence", "expected"),
     [
-        ("ENIAC", "ENIAC (Electronic Numerical Integrator and Computer) was a machine.", "Electronic Numerical Integrator and Computer"),
-        ("ENIAC", "The Electronic Numerical Integrator and Computer (ENIAC) was a machine.", "Electronic Numerical Integrator and Computer"),
-        ("Manchester Baby", "The Manchester Baby, also known as the Small-Scale Experimental Machine, ran.", "Small-Scale Experimental Machine"),
+        (
+            "ENIAC",
+            "ENIAC (Electronic Numerical Integrator and Computer) was a machine.",
+            "Electronic Numerical Integrator and Computer",
+        ),
+        (
+            "ENIAC",
+            "The Electronic Numerical Integrator and Computer (ENIAC) was a machine.",
+            "Electronic Numerical Integrator and Computer",
+        ),
+        (
+            "Manchester Baby",
+            "The Manchester Baby, also known as the Small-Scale Experimental Machine, ran.",
+            "Small-Scale Experimental Machine",
+        ),
         ("Zuse Z3", "The Zuse Z3, or Z3, was a computer.", "Z3"),
         ("电子计算机", "电子计算机，又称电脑，是一种机器。", "电脑"),
     ],
@@ -65,15 +80,21 @@ def test_names_in_the_opening(title: str, sentence: str, expected: str) -> None:
 
 def test_what_cannot_be_an_alias() -> None:
     """The title itself, generic words, dates and single common words serve nobody as a name."""
-    assert subjects.fit_aliases("ENIAC", ["ENIAC", "the ENIAC", "Introduction", "machine", "1945", "in 1945", "", "Eniac"]) == ()
+    assert (
+        subjects.fit_aliases("ENIAC", ["ENIAC", "the ENIAC", "Introduction", "machine", "1945", "in 1945", "", "Eniac"])
+        == ()
+    )
 
 
-@pytest.mark.parametrize(("short", "long", "expected"), [
-    ("ENIAC", "Electronic Numerical Integrator and Computer", True),
-    ("UNESCO", "United Nations Educational, Scientific and Cultural Organization", True),
-    ("CERN", "European Organization for Nuclear Research", False),
-    ("computer", "Zuse computer", False),
-])
+@pytest.mark.parametrize(
+    ("short", "long", "expected"),
+    [
+        ("ENIAC", "Electronic Numerical Integrator and Computer", True),
+        ("UNESCO", "United Nations Educational, Scientific and Cultural Organization", True),
+        ("CERN", "European Organization for Nuclear Research", False),
+        ("computer", "Zuse computer", False),
+    ],
+)
 def test_abbreviations(short: str, long: str, expected: bool) -> None:
     """An abbreviation takes its letters from the words it stands for."""
     assert subjects.stands_for(short, long) is expected
@@ -81,4 +102,8 @@ def test_abbreviations(short: str, long: str, expected: bool) -> None:
 
 def test_headings_that_name_no_subject() -> None:
     """'History' or '3. Results' never collect sections of other sources; 'Zuse Z3' does."""
-    assert [subjects.heading_subject(heading) for heading in ("History", "3. Results", "2.1 Zuse Z3")] == ["", "", "zuse-z3"]
+    assert [subjects.heading_subject(heading) for heading in ("History", "3. Results", "2.1 Zuse Z3")] == [
+        "",
+        "",
+        "zuse-z3",
+    ]

@@ -9,7 +9,15 @@ from tasks import tagging
 
 @pytest.mark.parametrize(
     ("given", "expected"),
-    [("#machine learning", "machine-learning"), ("C++", "c"), ("2024", "y2024"), ("12/13", ""), ("a/b", "a/b"), ("Straße", "straße"), ("  ", "")],
+    [
+        ("#machine learning", "machine-learning"),
+        ("C++", "c"),
+        ("2024", "y2024"),
+        ("12/13", ""),
+        ("a/b", "a/b"),
+        ("Straße", "straße"),
+        ("  ", ""),
+    ],
 )
 def test_normal(given: str, expected: str) -> None:
     """A tag has no '#' and no blanks, and is never only digits."""
@@ -18,7 +26,12 @@ def test_normal(given: str, expected: str) -> None:
 
 def test_what_comes_back_is_a_tag() -> None:
     """Phrases that several sentences share become tags, at most five and no two alike."""
-    texts = ["Vacuum tubes failed often.", "The vacuum tubes were hot.", "Relays were slower than vacuum tubes.", "A relay clicks."]
+    texts = [
+        "Vacuum tubes failed often.",
+        "The vacuum tubes were hot.",
+        "Relays were slower than vacuum tubes.",
+        "A relay clicks.",
+    ]
     found = tagging.tags_of(texts)
     assert found[0] == "vacuum-tubes"
     assert "relay" in found
