@@ -8,6 +8,7 @@ connection also ends with its request's time.
 from __future__ import annotations
 
 import fnmatch
+import functools
 import ipaddress
 import queue
 import socket
@@ -274,6 +275,7 @@ class _TimedStream(httpcore.NetworkStream):
         return self._stream.get_extra_info(info)
 
 
+@functools.cache
 def tls_context() -> ssl.SSLContext:
     """Certificates of the system and of certifi: a company's own authority and a bare machine both work."""
     import certifi

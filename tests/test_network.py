@@ -73,9 +73,9 @@ def test_connection_goes_to_the_checked_answer(web: Web, clock: FakeClock) -> No
     settings = Fetch(allow_private=("127.0.0.1",), robots=False, retries=0)
     with Fetcher(settings, clock, resolve=lambda host, port: next(answers)) as fetcher:
         assert fetcher.fetch(f"http://turning.example:{port}/").body == b"hello"
-    with Fetcher(settings, clock, resolve=lambda host, port: next(answers)) as fetcher:
-        with pytest.raises(SourceError) as caught:
-            fetcher.fetch(f"http://turning.example:{port}/")
+    turned = Fetcher(settings, clock, resolve=lambda host, port: next(answers))
+    with turned as fetcher, pytest.raises(SourceError) as caught:
+        fetcher.fetch(f"http://turning.example:{port}/")
     assert caught.value.outcome == Outcome.REFUSED
     assert "10.0.0.5" in caught.value.cause and "allow_private" in caught.value.next_step
 
@@ -83,7 +83,7 @@ def test_connection_goes_to_the_checked_answer(web: Web, clock: FakeClock) -> No
 def test_resolver_that_never_answers_costs_the_request_only(clock: FakeClock) -> None:
     """A name server that hangs ends with the request's time."""
     settings = Fetch(timeout_seconds=0.2, robots=False, retries=0)
-    with Fetcher(settings, clock, resolve=lambda host, port: time.sleep(1) or ()) as fetcher:
-        with pytest.raises(SourceError) as caught:
-            fetcher.fetch("http://slow.example/")
+    slow = Fetcher(settings, clock, resolve=lambda host, port: time.sleep(1) or ())
+    with slow as fetcher, pytest.raises(SourceError) as caught:
+        fetcher.fetch("http://slow.example/")
     assert caught.value.outcome == Outcome.TIMED_OUT
