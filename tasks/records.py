@@ -359,3 +359,18 @@ class CommitResult:
     snapshot: str                       # id of the current snapshot
     published: bool                     # False: nothing changed, the former snapshot stays
     messages: tuple[str, ...] = ()      # what a person should know: a ledger rebuilt, an index not built
+
+
+# --- findings --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is wrong, in the state (`check`) or in the content (`lint`)."""
+
+    check: str                          # name of the rule
+    severity: str                       # error | warning
+    page: str                           # vault path it concerns, or empty
+    line: int                           # from 1; 0: the whole file
+    message: str
+    fix: str                            # what to do, or the command that does it
