@@ -11,7 +11,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, Protocol
@@ -23,10 +23,10 @@ from config.errors import ModelUnavailableError, StateError
 from config.settings import Settings
 from storage.search_index import SearchIndex, VectorSet, called, open_index
 from tasks import tokens
-from tasks.bm25 import Match, Scorer
+from tasks.bm25 import Match, Scorer, idf, most_possible
 from tasks.embed import Embedder, is_multilingual, load, should_embed_question
 from tasks.filters import Filters, allowed
-from tasks.fusion import CONFIGURATIONS, DEPTH, Configuration, Evidence, Fused, Ranking, fuse
+from tasks.fusion import CONFIGURATIONS, DEPTH, Candidates, Configuration, Fused, Ranking, fuse, parts
 from tasks.passages import best
 from tasks.ranking import coverage, holds, interleave, top
 from tasks.search_result import Degraded, Explanation, Hit, HitCitation, SearchResult, TermEvidence
@@ -285,11 +285,10 @@ def _answer(wiki: SearchedWiki, opened: _Open, question: _Question) -> SearchRes
     matches = opened.pages.match(terms)
     scores = opened.pages.scores(terms, matches)
     depth = max(DEPTH, question.k)
-    keyword = _keyword_ranking(scores, mask, depth)
-    covered = coverage(matches, keyword.docs[0]) if keyword.docs else 0.0
-    gap = covered < GAP
+    keyword = top_matching(scores, depth, mask)
+    gap = not keyword.docs or coverage(matches, np.array(keyword.docs[:1]))[0] < GAP
 
-    vector, similarity = Ranking(), {}
+    vector, near = Ranking(), _Nearness()
     if asked is not None and model is not None:
         try:
             question_vector = asked.result()
@@ -297,14 +296,11 @@ def _answer(wiki: SearchedWiki, opened: _Open, question: _Question) -> SearchRes
         except ModelUnavailableError as error:
             degraded.append(Degraded("embeddings", f"{error.subject}: {error.cause}", error.next_step))
         if vectors is not None:
-            sims = vectors.matrix @ question_vector
-            inside = mask[vectors.docs]
-            places = np.flatnonzero(inside)
-            vector = top(sims[places], depth, vectors.docs[places])
-            wanted = {*keyword.docs, *vector.docs}
-            similarity = _similarities(vectors, sims, wanted)
-    evidence = Evidence(covered, tuple(similarity.get(doc, -1.0) for doc in keyword.docs))
-    fused = fuse(question.configuration, keyword, vector, evidence)
+            near = _nearness(vectors, question_vector)
+            places = np.flatnonzero(mask[near.docs])
+            vector = top(near.z[places], depth, near.docs[places])
+    candidates = _candidates(scores, matches, keyword, vector, near, len(opened.index.page_ids))
+    fused = fuse(question.configuration, keyword, vector, candidates)
 
     hits: list[Hit] = []
     if question.layer != "chunks":
@@ -312,7 +308,7 @@ def _answer(wiki: SearchedWiki, opened: _Open, question: _Question) -> SearchRes
         for rank, (doc, score) in enumerate(zip(fused.ranking.docs[:question.k], fused.ranking.scores, strict=False), 1):
             hit = _page_hit(wiki.name, opened.index, doc, rank, score, weights)
             if question.explain:
-                hit = replace(hit, explain=_explain(question, doc, rank, keyword, vector, similarity, fused, evidence, matches))
+                hit = replace(hit, explain=_explain(question, doc, rank, keyword, vector, near, fused, candidates, matches))
             hits.append(hit)
     if question.layer != "pages" or gap:
         pieces = _chunk_hits(wiki.name, opened, question)
@@ -353,18 +349,38 @@ def _vectors(index: SearchIndex, model: str, degraded: list[Degraded]) -> Vector
     return found
 
 
-def _keyword_ranking(scores: NDArray[np.float64], mask: NDArray[np.bool_], depth: int) -> Ranking:
-    found = np.flatnonzero((scores > 0) & mask).astype(np.int32)
-    return top(scores[found], depth, found)
+@dataclass(frozen=True, slots=True)
+class _Nearness:
+    """Likeness by meaning of the embedded pages `docs`: standard deviations above their mean."""
+
+    docs: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    z: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
+    mean: float = 0.0
+    deviation: float = 1.0
+
+    def of(self, docs: NDArray[np.int32]) -> NDArray[np.float64]:
+        """z of some pages; NaN for one without embedding."""
+        found = np.full(len(docs), np.nan)
+        if len(self.docs):
+            places = np.minimum(np.searchsorted(self.docs, docs), len(self.docs) - 1)
+            there = self.docs[places] == docs
+            found[there] = self.z[places[there]]
+        return found
 
 
-def _similarities(vectors: VectorSet, sims: NDArray[np.float32], docs: set[int]) -> dict[int, float]:
-    wanted = np.array(sorted(docs), np.int32)
-    places = np.searchsorted(vectors.docs, wanted)
-    return {
-        doc: float(sims[place]) for doc, place in zip(wanted.tolist(), places.tolist(), strict=True)
-        if place < len(vectors.docs) and vectors.docs[place] == doc
-    }
+def _nearness(vectors: VectorSet, question: NDArray[np.float32]) -> _Nearness:
+    similarity = vectors.matrix @ question
+    mean, deviation = float(similarity.mean()), float(similarity.std()) or 1.0
+    return _Nearness(vectors.docs, (similarity - np.float32(mean)) / np.float32(deviation), mean, deviation)
+
+
+def _candidates(
+    scores: NDArray[np.float64], matches: Sequence[Match], keyword: Ranking, vector: Ranking, near: _Nearness, pages: int
+) -> Candidates:
+    docs = np.array(sorted({*keyword.docs, *vector.docs}), np.int32)
+    most = most_possible(matches) or 1.0
+    rarity = max((match.weight for match in matches if len(match.docs)), default=0.0) / idf(pages, 0) if pages else 0.0
+    return Candidates(docs, scores[docs] / most * rarity, coverage(matches, docs), near.of(docs))
 
 
 _LONGEST_NAME = 6
@@ -416,11 +432,14 @@ def _cut(text: str, start: int, limit: int) -> int:
 
 
 def _explain(
-    question: _Question, doc: int, rank: int, keyword: Ranking, vector: Ranking, similarity: Mapping[int, float], fused: Fused,
-    evidence: Evidence, matches: Sequence[Match],
+    question: _Question, doc: int, rank: int, keyword: Ranking, vector: Ranking, near: _Nearness, fused: Fused,
+    candidates: Candidates, matches: Sequence[Match],
 ) -> Explanation:
+    place = int(np.searchsorted(candidates.docs, doc))
     in_keyword = keyword.docs.index(doc) + 1 if doc in keyword.docs else 0
     in_vector = vector.docs.index(doc) + 1 if doc in vector.docs else 0
+    similarity = float(candidates.similarity[place]) * near.deviation + near.mean
+    keyword_part, vector_part = (float(part[place]) for part in parts(candidates))
     told = tuple(
         TermEvidence(
             match.term, match.weight,
@@ -430,7 +449,8 @@ def _explain(
     )
     return Explanation(
         question.configuration, in_keyword, keyword.scores[in_keyword - 1] if in_keyword else 0.0, in_vector,
-        similarity.get(doc, 0.0), fused.keyword_weight, fused.vector_weight, evidence.coverage, rank <= fused.pinned, told,
+        similarity if similarity == similarity else 0.0, keyword_part, vector_part, float(candidates.coverage[place]),
+        rank <= fused.pinned, told,
     )
 
 
@@ -453,9 +473,9 @@ def _chunk_hits(wiki: str, opened: _Open, question: _Question) -> list[Hit]:
     return hits
 
 
-def top_matching(scores: NDArray[np.float64], depth: int) -> Ranking:
-    """The best documents that hold any term."""
-    found = np.flatnonzero(scores > 0).astype(np.int32)
+def top_matching(scores: NDArray[np.float64], depth: int, mask: NDArray[np.bool_] | None = None) -> Ranking:
+    """The best documents among those that hold any term and that the mask lets through."""
+    found = np.flatnonzero(scores > 0 if mask is None else (scores > 0) & mask).astype(np.int32)
     return top(scores[found], depth, found)
 
 

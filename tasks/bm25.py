@@ -73,3 +73,8 @@ class Scorer:
             match = by_term[term]
             scores[match.docs] += match.parts
         return scores
+
+
+def most_possible(matches: Sequence[Match], k1: float = K1) -> float:
+    """What the score of a page cannot exceed: every term, as often as the question says it, at its limit idf * (k1 + 1)."""
+    return sum(match.weight * match.times for match in matches) * (k1 + 1)

@@ -25,10 +25,15 @@ def top(scores: NDArray[np.floating], depth: int, numbers: NDArray[np.int32] | N
     return Ranking(tuple(docs.tolist()), tuple(scores[chosen].tolist()))
 
 
-def coverage(matches: Sequence[Match], doc: int) -> float:
-    """Share of the question's idf mass that a page holds, 0 to 1; unknown words count, at the largest idf there is."""
+def coverage(matches: Sequence[Match], docs: NDArray[np.integer]) -> NDArray[np.float64]:
+    """Share of the question's idf mass that each page holds, 0 to 1; unknown words count, at the largest idf there is."""
     total = sum(match.weight for match in matches)
-    return sum(match.weight for match in matches if holds(match, doc)) / total if total else 0.0
+    mass = np.zeros(len(docs))
+    for match in matches:
+        if len(match.docs):
+            places = np.minimum(np.searchsorted(match.docs, docs), len(match.docs) - 1)
+            mass += match.weight * (match.docs[places] == docs)
+    return mass / total if total else mass
 
 
 def holds(match: Match, doc: int) -> bool:

@@ -45,9 +45,9 @@ class Explanation:
     keyword_score: float
     vector_rank: int
     vector_similarity: float
-    keyword_weight: float
-    vector_weight: float
-    coverage: float            # share of the question's idf mass in the best keyword page
+    keyword_part: float        # of the score under `fused`
+    vector_part: float
+    coverage: float            # share of the question's idf mass on the page
     pinned: bool
     terms: tuple[TermEvidence, ...]
 
