@@ -324,10 +324,12 @@ def _with_definitions(
     while tail and found[tail - 1].record.kind is BlockKind.FOOTNOTE:
         tail -= 1
     notes = found[tail:]
-    if all(item.record.id.startswith(DEFINITION) and item.record.owner is Owner.PIPELINE for item in notes):
+    standing = [n for n, item in enumerate(found) if item.record.id.startswith(DEFINITION)]
+    ours = all(item.record.id.startswith(DEFINITION) and item.record.owner is Owner.PIPELINE for item in notes)
+    if ours and (notes or not standing):
         notes = sorted([*notes, *fresh], key=lambda item: order[definition_label(item.text)])
         return found[:tail] + notes
-    last = max((n for n, item in enumerate(found) if item.record.id.startswith(DEFINITION)), default=len(found) - 1)
+    last = standing[-1] if standing else len(found) - 1
     return found[: last + 1] + fresh + found[last + 1 :]
 
 

@@ -32,14 +32,20 @@ class Alignment:
 
     blocks: tuple[BlockRecord, ...]
     removed: tuple[str, ...]
+    lost: tuple[BlockRecord, ...] = ()
 
 
 def align(
-    record: Sequence[BlockRecord], blocks: Sequence[Block], resolve: Resolve, before: Sequence[Block] = ()
+    record: Sequence[BlockRecord],
+    blocks: Sequence[Block],
+    resolve: Resolve,
+    before: Sequence[Block] = (),
+    lost: Sequence[BlockRecord] = (),
 ) -> Alignment:
     """Ids and owners of `blocks`; `before` are the blocks that `record` was made of, where they are known.
 
-    With `before`, a link that no longer resolves as it did (its page came or went) is no change either.
+    With `before`, a link that no longer resolves as it did (its page came or went) is no change either. `lost` are
+    blocks that went earlier: one that is back unchanged (an undone deletion, a fence that was closed) is known again.
     """
     hashes = [normal_hash(block.kind, block.text, resolve) for block in blocks]
     present = set(hashes)
@@ -56,6 +62,7 @@ def align(
     edited = _edited(record, blocks, before, owners | moved)
     found: list[BlockRecord] = []
     taken = {old.id for old in record}
+    back = {old.hash: old for old in lost if old.id not in taken}
     for number, block in enumerate(blocks):
         if number in owners:
             found.append(replace(record[owners[number]], kind=block.kind, hash=hashes[number]))
@@ -63,12 +70,15 @@ def align(
             found.append(replace(record[moved[number]], kind=block.kind, hash=hashes[number], placed=True))
         elif number in edited:
             found.append(replace(record[edited[number]], kind=block.kind, hash=hashes[number], owner=Owner.PERSON))
+        elif hashes[number] in back:
+            found.append(replace(back.pop(hashes[number]), kind=block.kind))
         else:
             name = new_id(hashes[number], taken)
             taken.add(name)
             found.append(BlockRecord(name, block.kind, hashes[number], Owner.PERSON))
-    left = {record[old].id for old in (owners | moved | edited).values()}
-    return Alignment(tuple(found), tuple(old.id for old in record if old.id not in left and is_pipeline_id(old.id)))
+    left = {block.id for block in found}
+    gone = {old.id: old for old in (*lost, *record) if old.id not in left and is_pipeline_id(old.id)}
+    return Alignment(tuple(found), tuple(gone), tuple(gone.values()))
 
 
 def new_id(text_hash: str, taken: Collection[str]) -> str:

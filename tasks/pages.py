@@ -46,7 +46,7 @@ def read_page(path: str, text: str, record: PageRecord | None, resolve: Resolve)
         page = PageRecord(page_id, path, stem, stem, True, "", "")
         return described(page, path, text, found, blocks, align((), blocks, resolve).blocks)
     before = split(properties.read(record.markdown).body) if record.blocks else ()
-    aligned = align(() if record.adopted else record.blocks, blocks, resolve, before)
+    aligned = align(() if record.adopted else record.blocks, blocks, resolve, before, record.lost)
     page = described(record, path, text, found, blocks, aligned.blocks)
     if record.adopted:
         return page
@@ -55,6 +55,7 @@ def read_page(path: str, text: str, record: PageRecord | None, resolve: Resolve)
     return replace(
         page,
         removed=tuple(dict.fromkeys(name for name in (*record.removed, *aligned.removed) if name not in ids)),
+        lost=aligned.lost,
         properties=kept,
         removed_properties=gone,
         citations=cited(record.citations, blocks, aligned.blocks),

@@ -50,7 +50,17 @@ def placed_items(present: Sequence[Item], added: Mapping[str, Item], order: Sequ
     rest = _without(inserted, _to_move(inserted, rank), groups)
     moved = _inserted(rest, groups, order) if groups else inserted
     ranks = [rank[item.record.id] for item in moved if item.record.id in rank]
-    return _told_apart(_without_empty_headings(moved if ranks == sorted(ranks) else inserted))
+    found = _without_empty_headings(moved if ranks == sorted(ranks) else inserted)
+    known = {item.record.id: item for item in (*present, *added.values()) if item.record.id in rank}
+    for _ in known:
+        # a heading that stood over nothing may be wanted where its text stands
+        left = {item.record.id for item in found}
+        emptied = {name: [item] for name, item in known.items() if name not in left}
+        again = _without_empty_headings(_inserted(found, emptied, order)) if emptied else found
+        if len(again) == len(found):
+            break
+        found = again
+    return _told_apart(found)
 
 
 def _told_apart(items: Sequence[Item]) -> list[Item]:
@@ -151,15 +161,13 @@ def _hangs(item: Item) -> bool:
 def _without_empty_headings(items: Sequence[Item]) -> list[Item]:
     """The items without pipeline headings under which nothing is left; the page's title stays."""
     found: list[Item] = []
+    following: Item | None = None
     for item in reversed(items):
-        heading = _is_heading(item) and not item.fixed
-        following = found[-1] if found else None
-        if heading and (
-            following is None
-            or following.record.kind is BlockKind.FOOTNOTE
-            or (following.record.kind is BlockKind.HEADING and following.level <= item.level)
-        ):
+        over = following is None or (following.record.kind is BlockKind.HEADING and following.level <= item.level)
+        if _is_heading(item) and not item.fixed and over:
             continue
+        if item.record.kind is not BlockKind.FOOTNOTE:
+            following = item
         found.append(item)
     return found[::-1]
 
@@ -196,11 +204,13 @@ def _step_by_step(
             return True
         return False
 
+    if not attempt([item for item in goal if item.origin >= 0]):
+        attempt([wanted.get(old.origin, old) for old in disk])
     for old in disk:
         new = wanted.get(old.origin)
-        if new is not None and new != old:
+        if new is not None and new not in current:
             attempt([new if item.origin == old.origin else item for item in current])
-    leaving = [old.origin for old in disk if old.origin not in wanted]
+    leaving = [item.origin for item in current if item.origin not in wanted]
     for origin in leaving:
         attempt([item for item in current if item.origin != origin])
     for number, item in enumerate(goal):

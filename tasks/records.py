@@ -268,6 +268,7 @@ class PageRecord:
     citations: tuple[Citation, ...] = ()
     blocks: tuple[BlockRecord, ...] = ()
     removed: tuple[str, ...] = ()       # ids of pipeline blocks that a person took out
+    lost: tuple[BlockRecord, ...] = ()  # these blocks as they were: one that is put back unchanged is known again
     properties: tuple[PropertyRecord, ...] = ()
     removed_properties: tuple[str, ...] = ()
     former_slugs: tuple[str, ...] = ()

@@ -15,12 +15,10 @@ from typing import Literal
 MAX_BYTES = 180
 """Of a stem; leaves room for '.update.md' and a suffix within 200 bytes of file name."""
 
-ATTACHMENTS = frozenset(
-    # as Obsidian's help lists them under "Accepted file formats"
-    ("avif", "bmp", "gif", "jpeg", "jpg", "png", "svg", "webp")
-    + ("3gp", "flac", "m4a", "mp3", "oga", "ogg", "opus", "wav")  # noqa: RUF005 - one line a kind reads best
-    + ("mkv", "mov", "mp4", "ogv", "webm", "pdf", "canvas", "base")
-)
+ATTACHMENTS = frozenset({
+    "avif", "bmp", "gif", "jpeg", "jpg", "png", "svg", "webp", "3gp", "flac", "m4a", "mp3", "oga", "ogg", "opus",
+    "wav", "mkv", "mov", "mp4", "ogv", "webm", "pdf", "canvas", "base",
+})  # fmt: skip
 """Extensions that Obsidian takes for files; any other ending of a link belongs to a page's name."""
 
 _LETTERS = str.maketrans({

@@ -118,6 +118,16 @@ def test_a_removed_block_is_never_added_again() -> None:
     assert "Built" not in second.text and second.conflicts == ()
 
 
+def test_an_undone_deletion_gives_the_block_back_to_the_pipeline() -> None:
+    """A fence that swallowed half a page while it was typed, or a deletion taken back, costs no block its owner."""
+    first = made()
+    broken = edited(first.record, first.text.replace("## History", "```\nx\n\n## History"))
+    assert "history" in broken.removed
+    whole = edited(broken, first.text)
+    assert whole.removed == () and [b.id for b in whole.blocks] == [b.id for b in first.record.blocks]
+    assert "in 1941." in merged(whole, with_block(proposal(), "history", "Finished in 1941.")).text
+
+
 def test_a_person_s_property_paragraph_and_key_survive() -> None:
     """Fixed tags, an added paragraph and an own key stay byte for byte; other tags become a proposal for the person."""
     first = made()
@@ -268,7 +278,8 @@ class Person:
         before = set(re.findall(r"key\d+k", text))
         result = getattr(self, action)(text[: found.start], found.body, blocks)
         for block in split(properties.read(result).body):
-            self.touch(block.text if "mine" in block.text else "")
+            ran_together = len(set(re.findall(r"key\d+k", block.text))) > 1
+            self.touch(block.text if ran_together or "mine" in block.text else "")
         self.gone |= before - set(re.findall(r"key\d+k", result)) - self.copied
         return result
 
