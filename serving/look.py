@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -161,7 +162,9 @@ def changes(wiki: Wiki, since: str) -> ChangesAnswer:
         raise StateError(
             str(wiki.state_dir), "no snapshot was published yet", "Fill the wiki with: nightwiki ingest"
         )
-    former = reader.at(since)
+    first = reader.history()[0]
+    beginning = not first.parent and _is_date(since) and since < first.created[: len(since)]
+    former = None if beginning else reader.at(since)  # before the first snapshot there was no page
     old, new = (_pages(snapshot) for snapshot in (former, current))
     items = []
     for page in sorted(old.keys() | new.keys()):
@@ -178,10 +181,14 @@ def changes(wiki: Wiki, since: str) -> ChangesAnswer:
             ChangeItem(id=page, slug=row["slug"], title=row["title"], path=row["path"], change=change)
         )
     items.sort(key=lambda item: (item.path, item.id))
-    return ChangesAnswer(since=former.id, snapshot=current.id, pages=items)
+    return ChangesAnswer(since=former.id if former else "", snapshot=current.id, pages=items)
 
 
-def _pages(snapshot: Snapshot) -> dict[str, dict[str, Any]]:
+def _is_date(text: str) -> bool:
+    return re.fullmatch(r"\d{4}-\d\d-\d\d(T[\d:]+Z?)?", text) is not None
+
+
+def _pages(snapshot: Snapshot | None) -> dict[str, dict[str, Any]]:
     columns = ("id", "slug", "title", "path", "file_hash", "deleted")
     return {row["id"]: row for row in _rows(snapshot, "pages", columns) if not row["deleted"]}
 

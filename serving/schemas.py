@@ -162,7 +162,7 @@ class ChangeItem(Item):
 
 
 class ChangesAnswer(Answer):
-    since: str
+    since: str = Field(description="Id of the former snapshot; empty for the time before the first.")
     snapshot: str
     pages: list[ChangeItem]
 

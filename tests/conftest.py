@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,3 +32,23 @@ def web() -> Iterator[Web]:
 def clock() -> FakeClock:
     """A clock whose pauses take no time."""
     return FakeClock()
+
+
+@pytest.fixture(scope="session")
+def demo_night(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo after its first night, made once; tests look at it and change nothing."""
+    from config.wiki import open_wiki
+    from flows.night import night
+    from flows.steps import DirectRunner
+    from serving.new_wiki import carry_out, plan
+
+    root = tmp_path_factory.mktemp("demo") / "computing"
+    carry_out(plan(root, demo=True))
+    night(open_wiki(root), DirectRunner(), "2026-12-01T02:00:00Z")
+    return root
+
+
+@pytest.fixture
+def demo(demo_night: Path, tmp_path: Path) -> Path:
+    """A copy of the demo after its first night, to be changed."""
+    return Path(shutil.copytree(demo_night, tmp_path / "computing"))

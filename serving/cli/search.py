@@ -90,7 +90,8 @@ def search(
         updated_after=_date(updated_after, "--updated-after"),
         updated_before=_date(updated_before, "--updated-before"),
     )
-    result = _ask(wikis, " ".join(question), count, filters, explain, layer, configuration, as_of)
+    text = " ".join(question).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    result = _ask(wikis, text, count, filters, explain, layer, configuration, as_of)
     if as_json:
         import json
 
@@ -140,8 +141,9 @@ def _show(result: SearchResult, wikis: list[Wiki]) -> None:
             text = f"{place}: {text}"
         lines = textwrap.wrap(text, width - 3)[:4]
         click.echo("\n".join(f"   {line}" for line in lines))
-        for number, cited in enumerate(hit.citations[:3]):
-            click.echo(f"   {'from' if number == 0 else 'and '} {cited.location}#{cited.place}")
+        places = dict.fromkeys(f"{cited.location}#{cited.place}" for cited in hit.citations)
+        for number, cited_at in enumerate(places):
+            click.echo(f"   {'and ' if number else 'from'} {cited_at}")
         if hit.explain is not None:
             why = hit.explain
             click.echo(
