@@ -17,6 +17,10 @@ from tasks.review import Decision
 from tasks.slugs import fold
 
 
+VAULT = "vault"
+"""The kind of the commit that takes in a person's part; a run's own work is a commit of the run's kind."""
+
+
 @dataclass(frozen=True, slots=True)
 class Review:
     """A candidate that a person decided on."""
@@ -57,7 +61,7 @@ def take_in(session: Session, reviews: Sequence[Review] = ()) -> Taken:
             drop_embeddings=vault.dropped,
         )
         writes = [*taken.writes, *list_pages(wiki, state.vault, [*vault.pages.values()], taken.promoted, ())]
-        done = commit(state, session.run, session.kind, writes, changes, session.now)
+        done = commit(state, session.run, VAULT, writes, changes, session.now)
     if not done.published:
         return Taken(vault, problems=tuple(taken.problems), snapshot=done.snapshot)
     refused = tuple(Problem(refusal.path, refusal.reason) for refusal in done.refused)

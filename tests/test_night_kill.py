@@ -1,0 +1,93 @@
+"""A night that is killed anywhere and run again leaves the vault as if nothing had happened."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flows.session import open_state
+from tests import wikis
+from tests.wikis import COLOSSUS, ENIAC, page, put, run, vault
+
+KILLS = 200
+_SERVER = Path(__file__).with_name("kill_server.py")
+THIN = "# Abacus\n\nAn abacus is a counting frame.\n"
+
+
+def _prepare(root: Path) -> None:
+    """A wiki after its first night, with a second night's work lying there: all kinds of changes at once."""
+    wiki = wikis.make(root, machine=ENIAC, codes=COLOSSUS, thin=THIN)
+    run(wiki)
+    put(root, "raw_sources/machine.md", ENIAC.replace("18,000", "17,468").replace("completed in 1945", "ready in 1946"))
+    put(root, "raw_sources/unix.md", ENIAC.replace("ENIAC", "UNIVAC").replace("1945", "1951"))
+    put(root, "raw_sources/page.txt", "Tommy Flowers was an engineer.\n\nHe designed Colossus, and worked in London.\n")
+    (root / "raw_sources/thin.md").rename(root / "raw_sources/abacus-moved.md")
+    put(root, "wiki/eniac.md", page(root, "eniac").replace("completed in 1945", "completed (I think) in 1945"))
+    (root / "wiki/colossus.md").rename(root / "wiki/Colossus machines.md")
+    put(root, "wiki/candidates/abacus.md", page(root, "candidates/abacus").replace("promote: false", "promote: true"))
+
+
+def _rows(root: Path) -> dict[str, object]:
+    """The published rows of all tables."""
+    snapshot = open_state(wikis.open_wiki(root)).reader.current()
+    assert snapshot is not None
+    names = ("pages", "sources", "documents", "chunks", "candidates")
+    return {name: snapshot.rows(name) for name in names}
+
+
+class _Nights:
+    """A process that has everything imported and forks a child for each night, which dies at a chosen step."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, str(_SERVER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "PYTHONPATH": str(_SERVER.parents[1])},
+        )
+
+    def night(self, root: Path, die_at: int) -> tuple[int, int]:
+        """Return the child's exit status and the number of steps it came to."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(json.dumps([str(root), die_at]) + "\n")
+        self._process.stdin.flush()
+        status, steps = json.loads(self._process.stdout.readline())
+        return int(status), int(steps)
+
+    def close(self) -> None:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait(30)
+        self._process.stdout.close()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_killed_at_any_file_operation_and_run_again(tmp_path: Path) -> None:
+    """At 200 random file operations of a night of all kinds of changes."""
+    _prepare(tmp_path / "start")
+    nights = _Nights()
+    try:
+        shutil.copytree(tmp_path / "start", tmp_path / "whole", copy_function=shutil.copy2)
+        status, steps = nights.night(tmp_path / "whole", 0)
+        assert status == 0
+        expected, rows = vault(tmp_path / "whole"), _rows(tmp_path / "whole")
+        chance = random.Random(7)
+        for number in range(KILLS):
+            root = tmp_path / f"k{number}"
+            shutil.copytree(tmp_path / "start", root, copy_function=shutil.copy2)
+            at = chance.randint(1, steps)
+            assert nights.night(root, at)[0] == 9
+            if chance.random() < 0.3:  # killed again while it picks up the pieces
+                nights.night(root, chance.randint(1, steps))
+            assert nights.night(root, 0)[0] == 0
+            assert vault(root) == expected, f"killed at step {at} of {steps}"
+            assert _rows(root) == rows, f"killed at step {at} of {steps}"
+            shutil.rmtree(root)
+    finally:
+        nights.close()
