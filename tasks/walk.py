@@ -138,13 +138,16 @@ class Walk:
             self._report(path, "a link to nothing", "Remove it, or connect its drive.")
             self._doubtful.append(path)
             return False
-        inner = os.path.relpath(target, self._real_vault).replace(os.sep, "/")
+        inner = clean(os.path.relpath(target, self._real_vault))
         if not _is_inside(target, self._real_vault):
             self._report(path, "a link that leaves the vault is not followed", "Put the file itself here.")
             return False
         if Path(target).is_dir() and is_within(inner, self._sources):
             return False  # its files are met where they lie
-        return not any(is_within(inner, folder) or is_within(folder, inner) for folder in self._own)
+        if any(is_within(inner, folder) or is_within(folder, inner) for folder in self._own):
+            self._report(path, "a link to nightwiki's own pages is not followed", "Remove it.")
+            return False
+        return True
 
     def _is_ignored(self, path: str) -> bool:
         globs = self._settings.sources.ignore
