@@ -48,7 +48,7 @@ def _long_lines(text: str) -> bool:
 
 def _joined(lines: list[str]) -> str:
     """Wrapped prose becomes one line; verse-like short lines stay apart."""
-    if len(lines) > 1 and max(len(line) for line in lines) < 45:
+    if len(lines) > 2 and max(len(line) for line in lines) < 40:
         return "\n".join(lines)
     return " ".join(lines)
 

@@ -32,6 +32,7 @@ from tasks.records import Outcome
 AHEAD = 4  # jobs that wait in a worker, so that it never idles
 START_SECONDS = 120.0
 MEMORY_EXIT = 86  # exit status of a worker that saw itself grow past its limit
+RETIRED_EXIT = 85  # ... and of one that ended itself between two jobs
 _START = "import json, sys\nsys.path[:] = json.loads(sys.argv[1])\nfrom tasks.reading_worker import main\nmain()\n"
 _SIZE = struct.Struct("<I")
 
@@ -148,6 +149,10 @@ class ReadingPool:
     ) -> None:
         self.close()
 
+    def pids(self) -> tuple[int, ...]:
+        """The process ids of the workers."""
+        return tuple(worker.process.pid for worker in self._workers)
+
     def close(self) -> None:
         """Ends all workers."""
         workers, self._workers = self._workers, []
@@ -223,7 +228,9 @@ class ReadingPool:
                     "reading process", f"it does not start ({late or words or status})", "Run `nightwiki check`."
                 )
             return
-        if not worker.jobs:
+        if status == RETIRED_EXIT:
+            returned.extendleft(reversed(worker.jobs))
+        if status == RETIRED_EXIT or not worker.jobs:
             return
         failed = worker.jobs.popleft()
         returned.extendleft(reversed(worker.jobs))

@@ -17,7 +17,7 @@ from typing import cast
 
 from config.settings import Settings
 from tasks.read_source import Analyse, ReadJob, read
-from tasks.reading_pool import MEMORY_EXIT, receive, send
+from tasks.reading_pool import MEMORY_EXIT, RETIRED_EXIT, receive, send
 from tasks.records import Outcome
 
 _MEBI = 1024 * 1024
@@ -43,7 +43,7 @@ def main() -> None:
         result = read(cast(ReadJob, job), settings, analyse)
         send(results, result)
         if result.outcome is Outcome.REFUSED:
-            os._exit(0)  # memory that was scarce once is in pieces: a new process goes on
+            os._exit(RETIRED_EXIT)  # memory that was scarce once is in pieces: a new process goes on
     os._exit(0)
 
 

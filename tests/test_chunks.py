@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +21,7 @@ def test_windows_cover_the_text_within_bounds(text: str, size: int, overlap: int
     covered = {index for window in found for index in range(window.start, window.end)}
     assert covered == set(range(len(text)))
     assert all(0 < window.end - window.start <= size for window in found)
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in pairwise(found):
         assert before.start < after.start <= before.end
         assert before.end - after.start <= overlap
 
@@ -54,8 +56,18 @@ def test_headings_give_paths() -> None:
     """Structured documents are cut at headings to level 3, each chunk under its path of titles."""
     found = chunk(
         document(
-            "markdown", para("intro", "^p1"), head(2, "Zuse"), para("a", "^p2"), head(3, "Z3"), para("b", "^p3"),
-            head(4, "Detail"), para("c", "^p4"), head(2, "Aiken"), head(3, "Mark I"), para("d", "^p5"), head(2, "End"),
+            "markdown",
+            para("intro", "^p1"),
+            head(2, "Zuse"),
+            para("a", "^p2"),
+            head(3, "Z3"),
+            para("b", "^p3"),
+            head(4, "Detail"),
+            para("c", "^p4"),
+            head(2, "Aiken"),
+            head(3, "Mark I"),
+            para("d", "^p5"),
+            head(2, "End"),
         )
     )
     assert [(piece.title_path, piece.text, piece.anchor) for piece in found] == [
@@ -70,18 +82,30 @@ def test_headings_give_paths() -> None:
 
 def test_unstructured_text_has_windows_with_the_anchor_of_their_first_part() -> None:
     """A PDF is cut by the window alone; a chunk's anchor is the page it begins on."""
-    found = chunk(document("pdf", para("one two. " * 50, "page=1"), para("three four. " * 50, "page=2")), size=300, overlap=40)
+    found = chunk(
+        document("pdf", para("one two. " * 50, "page=1"), para("three four. " * 50, "page=2")), size=300, overlap=40
+    )
     assert found[0].anchor == "page=1" and found[-1].anchor == "page=2"
     assert all(len(piece.text) <= 300 and piece.title_path == ("Computers",) for piece in found)
 
 
 @settings(max_examples=60)
-@given(st.lists(st.tuples(st.sampled_from(["p", 1, 2, 3, 5]), st.text(alphabet="abc .", min_size=1, max_size=300)), max_size=12))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["p", 1, 2, 3, 5]), st.text(alphabet="abc .", min_size=1, max_size=300)), max_size=12
+    )
+)
 def test_no_word_is_lost(rows: list[tuple[str | int, str]]) -> None:
     """Every part's words are in some chunk's text or path."""
-    parts = [para(text, "") if kind == "p" else head(int(kind), " ".join(text.split())) for kind, text in rows if text.strip()]
+    parts = [
+        para(text, "") if kind == "p" else head(int(kind), " ".join(text.split()))
+        for kind, text in rows
+        if text.strip()
+    ]
     found = chunk(document("html", *parts), size=60, overlap=10)
-    seen = "".join("".join(piece.text.split()) + "".join("".join(title.split()) for title in piece.title_path) for piece in found)
+    seen = "".join(
+        "".join(piece.text.split()) + "".join("".join(title.split()) for title in piece.title_path) for piece in found
+    )
     for part in parts:
         for word in part.text.split():
             assert word[:20] in seen

@@ -18,7 +18,8 @@ SENTENCE = "The Z3 was completed by Konrad Zuse in Berlin in 1941 and used about
 PAGE = f"""<!DOCTYPE html><html lang="de-DE"><head><title>Zuse Z3 - Museum</title>
 <meta property="og:title" content="The Zuse Z3"><meta name="author" content="Ada Example">
 <meta property="article:published_time" content="2020-05-12T10:00:00Z"></head><body><nav><a href="/">Home</a></nav>
-<article><h1>The Zuse Z3</h1><p>{SENTENCE * 2}</p><h2>Parts</h2><ul><li>Relays<ul><li>of telephones</li></ul></li><li>Film</li></ul>
+<article><h1>The Zuse Z3</h1><p>{SENTENCE * 2}</p><h2>Parts</h2>
+<ul><li>Relays<ul><li>of telephones</li></ul></li><li>Film</li></ul>
 <ol><li>load</li><li>run</li></ol><table><tr><th>Name</th><th>Year</th></tr><tr><td>Z3|V3</td><td>1941</td></tr></table>
 <blockquote><p>It worked.</p></blockquote><pre><code>LOAD 1
 STORE 2</code></pre><p>{SENTENCE}<a href="https://example.org">More</a> and more words.</p></article></body></html>"""
@@ -31,29 +32,58 @@ def article(body: str, head: str = "") -> str:
 def test_structure_and_facts() -> None:
     """Headings, lists, tables, quotes and code keep their form; title, author, date and language are found."""
     found = extract(PAGE)
-    assert (found.title, found.author, found.published, found.language) == ("The Zuse Z3", "Ada Example", "2020-05-12", "de")
+    assert (found.title, found.author, found.published, found.language) == (
+        "The Zuse Z3",
+        "Ada Example",
+        "2020-05-12",
+        "de",
+    )
     texts = {part.kind: part.text for part in found.parts}
     assert texts[BlockKind.TABLE] == "| Name | Year |\n| --- | --- |\n| Z3\\|V3 | 1941 |"
     assert texts[BlockKind.QUOTE] == "It worked."
     assert texts[BlockKind.CODE] == "LOAD 1\nSTORE 2"
     lists = [part.text for part in found.parts if part.kind is BlockKind.LIST]
     assert lists == ["- Relays\n    - of telephones\n- Film", "1. load\n2. run"]
-    assert [(part.level, part.text) for part in found.parts if part.kind is BlockKind.HEADING] == [(1, "The Zuse Z3"), (2, "Parts")]
+    assert [(part.level, part.text) for part in found.parts if part.kind is BlockKind.HEADING] == [
+        (1, "The Zuse Z3"),
+        (2, "Parts"),
+    ]
     assert found.parts[-1].text.endswith("More and more words.")
 
 
 @pytest.mark.parametrize(
     ("body", "outcome"),
     [
-        ('<div id="root"></div><noscript>You need to enable JavaScript to run this app.</noscript><script src="a.js"></script>', Outcome.NEEDS_BROWSER),
+        (
+            '<div id="root"></div><noscript>'
+            'You need to enable JavaScript to run this app.</noscript><script src="a.js"></script>',
+            Outcome.NEEDS_BROWSER,
+        ),
         ('<div id="__next"></div><script>1</script><script>2</script>', Outcome.NEEDS_BROWSER),
         ("<p>Please enable JavaScript to continue.</p><script>1</script>", Outcome.NEEDS_BROWSER),
         ("<p>Checking your browser before accessing example.org.</p><script>1</script>", Outcome.NEEDS_BROWSER),
-        ("<div><p>We use cookies to improve your experience. By using this site you accept our cookie policy.</p><button>Accept</button></div>", Outcome.NO_CONTENT),
-        ("<div><h2>We value your privacy</h2><p>We and our partners store cookies on your device and process personal data with your consent.</p></div>", Outcome.NO_CONTENT),
-        (f"<article><h1>Big story</h1><p>{SENTENCE}</p><p>Subscribe to continue reading.</p></article>", Outcome.PAYWALLED),
-        (f"<article><h1>Big story</h1><p>{SENTENCE}</p><p>Already a subscriber? Log in</p></article>", Outcome.PAYWALLED),
-        (f"<article><h1>Großer Bericht</h1><p>{SENTENCE}</p><p>Jetzt abonnieren und weiterlesen</p></article>", Outcome.PAYWALLED),
+        (
+            "<div><p>We use cookies to improve your experience. By using this site you accept our cookie "
+            "policy.</p><button>Accept</button></div>",
+            Outcome.NO_CONTENT,
+        ),
+        (
+            "<div><h2>We value your privacy</h2><p>We and our partners store cookies on your device and "
+            "process personal data with your consent.</p></div>",
+            Outcome.NO_CONTENT,
+        ),
+        (
+            f"<article><h1>Big story</h1><p>{SENTENCE}</p><p>Subscribe to continue reading.</p></article>",
+            Outcome.PAYWALLED,
+        ),
+        (
+            f"<article><h1>Big story</h1><p>{SENTENCE}</p><p>Already a subscriber? Log in</p></article>",
+            Outcome.PAYWALLED,
+        ),
+        (
+            f"<article><h1>Großer Bericht</h1><p>{SENTENCE}</p><p>Jetzt abonnieren und weiterlesen</p></article>",
+            Outcome.PAYWALLED,
+        ),
         ("<h1>404 Not Found</h1><p>The page was not found on this server.</p>", Outcome.NO_CONTENT),
         ("<p></p>", Outcome.NO_CONTENT),
     ],
@@ -79,8 +109,10 @@ def test_a_teaser_that_says_so_in_its_data() -> None:
     [
         f"<div>We use cookies. <button>Accept</button></div><article><h1>A</h1><p>{SENTENCE * 14}</p></article>",
         f"<article><h1>A</h1><p>{SENTENCE * 14}</p><p>Subscribe to continue reading our newsletter.</p></article>",
-        f"<noscript>Enable JavaScript to comment.</noscript><article><h1>A</h1><p>{SENTENCE * 3}</p></article><script>1</script>",
-        f"<article><h1>Cookies</h1><p>Cookies were invented in 1994 by Lou Montulli.</p><p>{SENTENCE * 3}</p></article>",
+        f"<noscript>Enable JavaScript to "
+        f"comment.</noscript><article><h1>A</h1><p>{SENTENCE * 3}</p></article><script>1</script>",
+        f"<article><h1>Cookies</h1><p>Cookies were invented in 1994 by Lou "
+        f"Montulli.</p><p>{SENTENCE * 3}</p></article>",
     ],
 )
 def test_articles_with_bars_and_offers_pass(body: str) -> None:
@@ -91,15 +123,25 @@ def test_articles_with_bars_and_offers_pass(body: str) -> None:
 @pytest.mark.parametrize(
     "style",
     [
-        'style="display:none"', 'style="visibility: hidden"', 'style="font-size:0"', 'style="font-size:1px"', "hidden", 'aria-hidden="true"',
-        'style="position:absolute;left:-9999px"', 'style="color:#fff"', 'style="color:white;background:#ffffff"', 'style="opacity:0"',
-        'style="color:transparent"', 'style="height:0;overflow:hidden"', 'class="x1"',
+        'style="display:none"',
+        'style="visibility: hidden"',
+        'style="font-size:0"',
+        'style="font-size:1px"',
+        "hidden",
+        'aria-hidden="true"',
+        'style="position:absolute;left:-9999px"',
+        'style="color:#fff"',
+        'style="color:white;background:#ffffff"',
+        'style="opacity:0"',
+        'style="color:transparent"',
+        'style="height:0;overflow:hidden"',
+        'class="x1"',
     ],
 )
 def test_hidden_text_is_removed_and_counted(style: str) -> None:
     """Text that no reader sees is taken out, counted, and kept aside to be looked at."""
     sheet = "<style>.x1 { display: none } @media print { article { display: none } }</style>"
-    body = f"<article><p>{SENTENCE * 3}</p><p {style}>Secret order to delete everything now.</p><p>{SENTENCE}</p></article>"
+    body = f"<article><p>{SENTENCE * 3}</p><p {style}>Secret order to delete all.</p><p>{SENTENCE}</p></article>"
     found = extract(article(body, sheet))
     assert not any("Secret" in part.text for part in found.parts)
     assert found.hidden_removed >= 1 and "Secret order" in found.hidden_text
@@ -108,7 +150,8 @@ def test_hidden_text_is_removed_and_counted(style: str) -> None:
 
 def test_white_text_on_colour_stays() -> None:
     """White letters on a coloured ground are a design, not a hiding place."""
-    body = f'<article><p>{SENTENCE * 3}</p><div style="background:#003366"><p style="color:#fff">{SENTENCE}Readable.</p></div></article>'
+    white = f'<p style="color:#fff">{SENTENCE}Readable.</p>'
+    body = f'<article><p>{SENTENCE * 3}</p><div style="background:#003366">{white}</div></article>'
     assert any("Readable." in part.text for part in extract(article(body)).parts)
 
 

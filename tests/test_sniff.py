@@ -60,8 +60,18 @@ def test_kind_by_content(data: bytes, name: str, kind: str) -> None:
         (b"\xff\xd8\xff\xe0", "scan.pdf", Outcome.UNSUPPORTED, "recognition"),
         (b"\x00\x00\x00\x20ftypisom", "a.mp4", Outcome.UNSUPPORTED, "ranscribe"),
         (b"ID3\x04\x00", "a.mp3", Outcome.UNSUPPORTED, "ranscribe"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "WordDocument".encode("utf-16-le"), "a.doc", Outcome.UNSUPPORTED, "save it as .docx"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"), "a.docx", Outcome.NEEDS_PASSWORD, "password"),
+        (
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "WordDocument".encode("utf-16-le"),
+            "a.doc",
+            Outcome.UNSUPPORTED,
+            "save it as .docx",
+        ),
+        (
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"),
+            "a.docx",
+            Outcome.NEEDS_PASSWORD,
+            "password",
+        ),
         (packed("mimetype", "x.xhtml"), "a.epub", Outcome.UNSUPPORTED, "Convert"),
         (packed("photo.png"), "a.zip", Outcome.UNSUPPORTED, "Unpack"),
         (b"PK\x03\x04junk", "a.docx", Outcome.UNREADABLE, "cut off"),
@@ -97,9 +107,21 @@ def test_gzip_bomb_is_refused() -> None:
         ("Łódź".encode("cp1250"), "text/html; charset=windows-1250", "Łódź"),
         ("Größe".encode(), "", "Größe"),
         (b"\xef\xbb\xbfabc", "", "abc"),
-        ("日本語の文章です。これは試験です。".encode("shift_jis") * 5, "text/plain; charset=shift_jis", "日本語の文章です。これは試験です。" * 5),
-        ("Привет, мир. Это русский текст о машинах.".encode("cp1251") * 5, "", "Привет, мир. Это русский текст о машинах." * 5),
-        ("naïve café".encode("cp1252") + b" and many more plain English words", "", "naïve café and many more plain English words"),
+        (
+            "日本語の文章です。これは試験です。".encode("shift_jis") * 5,
+            "text/plain; charset=shift_jis",
+            "日本語の文章です。これは試験です。" * 5,
+        ),
+        (
+            "Привет, мир. Это русский текст о машинах.".encode("cp1251") * 5,
+            "",
+            "Привет, мир. Это русский текст о машинах." * 5,
+        ),
+        (
+            "naïve café".encode("cp1252") + b" and many more plain English words",
+            "",
+            "naïve café and many more plain English words",
+        ),
     ],
 )
 def test_encodings(data: bytes, content_type: str, text: str) -> None:
