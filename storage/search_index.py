@@ -1,14 +1,7 @@
-"""The search index of a snapshot: a folder of plain arrays that opens by mapping files, and is made from the one before.
+"""The search index of a snapshot, made from the one before it and what changed since.
 
-Everything in it follows from the snapshot's tables; a missing or old folder is built anew. `manifest.json` is written last
-and names every file with its size, so a torn folder is recognised when it is opened.
-
-    page-*      postings of the pages (title and aliases count several times), by page id
-    facet-*     postings of what pages are filtered by and called: 'status:active', 'tag:...', 'name:...'
-    hit-*       what a hit shows of a page, as JSON; cite-*: its citations; text-*: its text
-    block-*     the passages of a page; word-*: their words
-    chunk-*     postings of the evidence, by source id and position; piece-*: the chunks, as JSON
-    vector-N-*  float32 matrix of one embedding model, and the page of each row
+Everything in it follows from the snapshot's tables, so a missing or old index is made anew; the result is
+the same, array for array.
 """
 
 from __future__ import annotations
@@ -17,32 +10,50 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from config.errors import StateError
+from storage.index_files import (
+    ALIAS_TIMES,
+    TAG_TIMES,
+    TITLE_TIMES,
+    SearchIndex,
+    VectorSet,
+    open_index,
+    save_index,
+)
 from tasks import tokens
 from tasks.embed import cjk_page
-from tasks.passages import BLOCK, WORD, PageBlocks, read_blocks
+from tasks.passages import PageBlocks, read_blocks
 from tasks.plain import body_start, readable
 from tasks.postings import Postings, TermCounts, Terms, count
 from tasks.ragged import Ragged
 
-FORMAT = 1
-TITLE_TIMES = 3
-"""A title's terms count as if they were said this often; chosen on the development corpora."""
-ALIAS_TIMES = 1
-TAG_TIMES = 1
-
 _PAGE_COLUMNS = (
-    "id", "path", "slug", "title", "file_hash", "markdown", "aliases", "tags", "type", "status", "confidence", "updated",
-    "branch", "sources", "citations", "deleted",
+    "id",
+    "path",
+    "slug",
+    "title",
+    "file_hash",
+    "markdown",
+    "aliases",
+    "tags",
+    "type",
+    "status",
+    "confidence",
+    "updated",
+    "branch",
+    "sources",
+    "citations",
+    "deleted",
 )
 
 
-class Tables(Protocol):
+@runtime_checkable
+class SnapshotTables(Protocol):
     """Arrow tables of a snapshot, whole or for a few ids."""
 
     def table(self, name: str, columns: Sequence[str] | None = None) -> Any: ...
@@ -50,51 +61,27 @@ class Tables(Protocol):
     def some(self, name: str, ids: frozenset[str], columns: Sequence[str]) -> Any: ...
 
 
-@dataclass(frozen=True, slots=True)
-class VectorSet:
-    """The embeddings that one model made: row i belongs to page number `docs[i]`, ascending."""
-
-    model: str
-    matrix: NDArray[np.float32]
-    docs: NDArray[np.int32]
-
-
-@dataclass(frozen=True, slots=True)
-class SearchIndex:
-    """An opened index. Page numbers run by page id, chunk numbers by source id and position."""
-
-    pages: Postings
-    page_ids: Terms
-    cjk: NDArray[np.bool_]      # pages that an English model would not understand
-    facets: Postings
-    hits: Ragged
-    citations: Ragged
-    texts: Ragged
-    blocks: Ragged
-    words: Ragged
-    chunks: Postings
-    chunk_sources: Terms        # ids of sources with chunks
-    chunk_bounds: NDArray[np.int64]  # chunks of source s are those from chunk_bounds[s] to chunk_bounds[s + 1]
-    pieces: Ragged
-    vectors: tuple[VectorSet, ...]
-
-    def page_blocks(self, number: int) -> PageBlocks:
-        """The passages of a page."""
-        return PageBlocks(self.blocks.row(number), self.words.row(number))
-
-
 # --- building --------------------------------------------------------------------------------------------------------
 
 
-def build_index(tables: Tables, changed: Mapping[str, frozenset[str]], previous: Path | None, out: Path) -> None:
+def build_index(
+    tables: SnapshotTables, changed: Mapping[str, frozenset[str]], previous: Path | None, out: Path
+) -> None:
     """Fills the folder `out` for the snapshot's tables; with `previous`, reads only the `changed` ids of each table."""
     former = _reusable(previous)
     if former is None:
-        ids: dict[str, frozenset[str] | None] = {"pages": None, "chunks": None, "embeddings": None}
-        former = _empty()
-    else:
-        ids = {name: changed.get(name, frozenset()) for name in ("pages", "chunks", "embeddings")}
-    _save(_next(former, tables, ids), out)
+        save_index(index_of(tables), out)
+        return
+    ids = {name: changed.get(name, frozenset()) for name in _EVERYTHING}
+    save_index(_next(former, tables, ids), out)
+
+
+def index_of(tables: SnapshotTables) -> SearchIndex:
+    """The index of a snapshot's tables, in memory."""
+    return _next(SearchIndex.empty(), tables, _EVERYTHING)
+
+
+_EVERYTHING: Mapping[str, frozenset[str] | None] = {"pages": None, "chunks": None, "embeddings": None}
 
 
 def _reusable(folder: Path | None) -> SearchIndex | None:
@@ -104,16 +91,6 @@ def _reusable(folder: Path | None) -> SearchIndex | None:
         return open_index(folder)
     except StateError:  # derived data: build it anew
         return None
-
-
-def _empty() -> SearchIndex:
-    bounds = np.zeros(1, np.int64)
-    nothing = Ragged(np.zeros(0, np.uint8), bounds)
-    postings = Postings.of(())
-    return SearchIndex(
-        postings, Terms.of(()), np.zeros(0, np.bool_), postings, nothing, nothing, nothing,
-        Ragged(np.zeros(0, BLOCK), bounds), Ragged(np.zeros(0, WORD), bounds), postings, Terms.of(()), bounds, nothing, (),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +106,14 @@ class _PageEntry:
     cjk: bool
 
 
-def _next(former: SearchIndex, tables: Tables, ids: Mapping[str, frozenset[str] | None]) -> SearchIndex:
-    entries = {row["id"].encode(): _page_entry(row) for row in _rows(tables, "pages", ids["pages"], _PAGE_COLUMNS)
-               if not row["deleted"]}
+def _next(
+    former: SearchIndex, tables: SnapshotTables, ids: Mapping[str, frozenset[str] | None]
+) -> SearchIndex:
+    entries = {
+        row["id"].encode(): _page_entry(row)
+        for row in _rows(tables, "pages", ids["pages"], _PAGE_COLUMNS)
+        if not row["deleted"]
+    }
     touched = None if ids["pages"] is None else {key.encode() for key in ids["pages"]}
     page_ids, moves, places = _renumber(former.page_ids.all(), touched, entries)
     size = len(page_ids)
@@ -163,11 +145,15 @@ def _next(former: SearchIndex, tables: Tables, ids: Mapping[str, frozenset[str] 
     )
 
 
-def _rows(tables: Tables, name: str, ids: frozenset[str] | None, columns: Sequence[str]) -> Iterable[dict[str, Any]]:
+def _rows(
+    tables: SnapshotTables, name: str, ids: frozenset[str] | None, columns: Sequence[str]
+) -> Iterable[dict[str, Any]]:
     if ids is not None and not ids:
         return
     table = tables.table(name, columns) if ids is None else tables.some(name, ids, columns)
-    for batch in table.to_batches(max_chunksize=512):  # few rows at a time, so that texts do not stand twice in memory
+    for batch in table.to_batches(
+        max_chunksize=512
+    ):  # few rows at a time, so that texts do not stand twice in memory
         yield from batch.to_pylist()
 
 
@@ -189,10 +175,28 @@ def _page_entry(row: Mapping[str, Any]) -> _PageEntry:
     start = body_start(text)
     title, aliases, tags = row["title"], row["aliases"] or [], row["tags"] or []
     body = tokens.terms(readable(text))
-    said = [*tokens.terms(title) * TITLE_TIMES, *tokens.terms(" \n ".join(aliases)) * ALIAS_TIMES,
-            *tokens.terms(" \n ".join(tags)) * TAG_TIMES, *body]
-    hit = {key: row[key] for key in ("id", "slug", "title", "path", "status", "confidence", "type", "tags", "branch",
-                                     "updated", "file_hash")}
+    said = [
+        *tokens.terms(title) * TITLE_TIMES,
+        *tokens.terms(" \n ".join(aliases)) * ALIAS_TIMES,
+        *tokens.terms(" \n ".join(tags)) * TAG_TIMES,
+        *body,
+    ]
+    hit = {
+        key: row[key]
+        for key in (
+            "id",
+            "slug",
+            "title",
+            "path",
+            "status",
+            "confidence",
+            "type",
+            "tags",
+            "branch",
+            "updated",
+            "file_hash",
+        )
+    }
     return _PageEntry(
         count(said),
         count(_facets(row)),
@@ -200,7 +204,7 @@ def _page_entry(row: Mapping[str, Any]) -> _PageEntry:
         _json(row["citations"] or []),
         text.encode("utf-8", "surrogatepass"),
         read_blocks(text, start),
-        cjk_page(f"{title}\n{text[start:]}"),
+        cjk_page(text),
     )
 
 
@@ -215,8 +219,8 @@ def _facets(row: Mapping[str, Any]) -> Iterable[str]:
         yield f"tag:{tokens.fold(tag)}"
     for source in {*(row["sources"] or ()), *(citation["target"] for citation in row["citations"] or ())}:
         yield f"source:{source}"
-    for name in {called(name) for name in (row["title"], *(row["aliases"] or ()))} - {""}:
-        yield f"name:{name}"
+    for name in {called(alias) for alias in row["aliases"] or ()} - {"", called(row["title"])}:
+        yield f"alias:{name}"
 
 
 def called(name: str) -> str:
@@ -225,9 +229,13 @@ def called(name: str) -> str:
 
 
 def _next_chunks(
-    former: SearchIndex, tables: Tables, ids: frozenset[str] | None
+    former: SearchIndex, tables: SnapshotTables, ids: frozenset[str] | None
 ) -> tuple[Postings, Terms, NDArray[np.int64], Ragged]:
-    fresh = {row["id"].encode(): row["chunks"] for row in _rows(tables, "chunks", ids, ("id", "chunks")) if row["chunks"]}
+    fresh = {
+        row["id"].encode(): row["chunks"]
+        for row in _rows(tables, "chunks", ids, ("id", "chunks"))
+        if row["chunks"]
+    }
     touched = None if ids is None else {key.encode() for key in ids}
     old_ids = former.chunk_sources.all()
     sources, moves, places = _renumber(old_ids, touched, fresh)
@@ -249,12 +257,20 @@ def _next_chunks(
             counts[at] = count(tokens.terms(" \n ".join((*(chunk["title_path"] or ()), chunk["text"]))))
             rows[at] = np.frombuffer(_json({"source": key.decode(), **chunk}), np.uint8)
     total = int(bounds[-1])
-    return (former.chunks.updated(chunk_moves, counts, total), Terms.of(sources), bounds,
-            former.pieces.updated(chunk_moves, rows, total))
+    return (
+        former.chunks.updated(chunk_moves, counts, total),
+        Terms.of(sources),
+        bounds,
+        former.pieces.updated(chunk_moves, rows, total),
+    )
 
 
 def _next_vectors(
-    former: SearchIndex, tables: Tables, ids: frozenset[str] | None, moves: NDArray[np.int64], page_ids: Sequence[bytes]
+    former: SearchIndex,
+    tables: SnapshotTables,
+    ids: frozenset[str] | None,
+    moves: NDArray[np.int64],
+    page_ids: Sequence[bytes],
 ) -> tuple[VectorSet, ...]:
     """Matrices by model. A page's row is that of the embeddings table, and leaves with the page."""
     numbers = {key: number for number, key in enumerate(page_ids)}
@@ -284,99 +300,3 @@ def _next_vectors(
         matrix = np.insert(held, places, new, axis=0) if len(new) else held
         result.append(VectorSet(model, matrix, np.insert(held_docs, places, new_docs)))
     return tuple(result)
-
-
-# --- on disk ---------------------------------------------------------------------------------------------------------
-
-
-def _arrays(index: SearchIndex) -> dict[str, NDArray[Any]]:
-    found: dict[str, NDArray[Any]] = {"page-cjk": index.cjk, "chunk-source-bounds": index.chunk_bounds}
-
-    def terms(name: str, value: Terms) -> None:
-        found[f"{name}-text"], found[f"{name}-at"] = value.text, value.bounds
-
-    def postings(name: str, value: Postings) -> None:
-        terms(f"{name}-terms", value.terms)
-        found[f"{name}-bounds"], found[f"{name}-docs"] = value.bounds, value.docs
-        found[f"{name}-counts"], found[f"{name}-lengths"] = value.counts, value.lengths
-
-    postings("page", index.pages)
-    postings("facet", index.facets)
-    postings("chunk", index.chunks)
-    terms("page-ids", index.page_ids)
-    terms("chunk-sources", index.chunk_sources)
-    for name, rows in (("hit", index.hits), ("cite", index.citations), ("text", index.texts), ("block", index.blocks), ("word", index.words),
-                       ("piece", index.pieces)):
-        found[f"{name}-values"], found[f"{name}-at"] = rows.values, rows.bounds
-    for number, vectors in enumerate(index.vectors):
-        found[f"vector-{number}-matrix"], found[f"vector-{number}-docs"] = vectors.matrix, vectors.docs
-    return found
-
-
-def _save(index: SearchIndex, out: Path) -> None:
-    out.mkdir(parents=True, exist_ok=True)
-    files = {}
-    for name, array in _arrays(index).items():
-        path = out / f"{name}.npy"
-        with path.open("wb") as file:
-            np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
-        files[path.name] = path.stat().st_size
-    told = {"format": FORMAT, "tokens": tokens.VERSION, "weights": [TITLE_TIMES, ALIAS_TIMES, TAG_TIMES],
-            "models": [vectors.model for vectors in index.vectors], "files": files}
-    (out / "manifest.json").write_text(json.dumps(told, indent=1, sort_keys=True), encoding="utf-8")
-
-
-def open_index(folder: Path) -> SearchIndex:
-    """Maps an index. StateError, with the file's name, when one is missing or torn or the index is of another version."""
-    path = folder / "manifest.json"
-    try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        files: Mapping[str, int] = told["files"]
-        current = (told["format"], told["tokens"], told["weights"])
-        models: list[str] = told["models"]
-    except FileNotFoundError:
-        raise StateError(str(path), "the search index is missing", _REPAIR) from None
-    except (ValueError, KeyError, TypeError):
-        raise StateError(str(path), "the search index is damaged", _REPAIR) from None
-    if current != (FORMAT, tokens.VERSION, [TITLE_TIMES, ALIAS_TIMES, TAG_TIMES]):
-        raise StateError(str(path), "the search index was made by another version", _REPAIR)
-
-    def array(name: str) -> NDArray[Any]:
-        return _map(folder / f"{name}.npy", files)
-
-    def terms(name: str) -> Terms:
-        return Terms(array(f"{name}-text"), array(f"{name}-at"))
-
-    def postings(name: str) -> Postings:
-        return Postings(terms(f"{name}-terms"), *(array(f"{name}-{part}") for part in ("bounds", "docs", "counts", "lengths")))
-
-    def ragged(name: str) -> Ragged:
-        return Ragged(array(f"{name}-values"), array(f"{name}-at"))
-
-    return SearchIndex(
-        postings("page"), terms("page-ids"), array("page-cjk"), postings("facet"), ragged("hit"), ragged("cite"), ragged("text"),
-        ragged("block"), ragged("word"), postings("chunk"), terms("chunk-sources"), array("chunk-source-bounds"),
-        ragged("piece"),
-        tuple(VectorSet(model, array(f"vector-{number}-matrix"), array(f"vector-{number}-docs"))
-              for number, model in enumerate(models)),
-    )
-
-
-_REPAIR = "Run `nightwiki check --repair`; search answers from the snapshot before it meanwhile."
-
-
-def _map(path: Path, files: Mapping[str, int]) -> NDArray[Any]:
-    try:
-        if path.stat().st_size != files[path.name]:
-            raise StateError(str(path), "the search index is torn: this file has another size than when written", _REPAIR)
-        with path.open("rb") as file:
-            version = np.lib.format.read_magic(file)
-            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            shape, _, dtype = read(file)
-            if 0 in shape:
-                return np.zeros(shape, dtype)
-            return np.asarray(np.memmap(file, dtype, "r", file.tell(), shape))
-    except (FileNotFoundError, KeyError):
-        raise StateError(str(path), "a file of the search index is missing", _REPAIR) from None
-    except ValueError:
-        raise StateError(str(path), "a file of the search index is damaged", _REPAIR) from None

@@ -1,18 +1,19 @@
 """The keyword score: `rank_bm25.BM25Okapi` with an idf that cannot be negative, read from stored postings.
 
-`rank_bm25` defines the score. Its idf is zero or less for a term that half of the pages hold, which a wiki of three pages
-meets at once; `ln(1 + (N - n + 0.5) / (n + 0.5))`, as Lucene has it, takes its place (`LucenePlus`). `Scorer` gives the same
-numbers to the last bit without walking every document for every term.
+`rank_bm25` defines the score. Its idf is zero or less for a term that half of the pages hold, which a wiki of
+three pages meets at once; `ln(1 + (N - n + 0.5) / (n + 0.5))`, as Lucene has it, takes its place. `Scorer` gives
+the same numbers to the last bit without walking every document for every term.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from rank_bm25 import BM25Okapi
 
 from tasks.postings import Postings
 
@@ -25,56 +26,65 @@ def idf(documents: int, holding: int) -> float:
     return math.log(1 + (documents - holding + 0.5) / (holding + 0.5))
 
 
+class Okapi(BM25Okapi):  # type: ignore[misc]  # the library ships no types
+    """The library's scorer with the idf above: what `Scorer` must agree with."""
+
+    def _calc_idf(self, nd: Mapping[str, int]) -> None:
+        self.idf = {term: idf(self.corpus_size, holding) for term, holding in nd.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
     """How the documents answer one term of the question."""
 
     term: str
-    times: int                 # how often the question says it
-    weight: float              # idf
-    docs: NDArray[np.int32]    # that hold it, ascending
-    parts: NDArray[np.float64]  # what it adds to the score of each of these
+    times: int  # how often the question says it
+    weight: float  # idf
+    docs: NDArray[np.int32]  # that hold it, ascending
+    parts: NDArray[np.float64]  # what it adds to the score of each of these, each time it is said
 
 
-@dataclass(frozen=True, slots=True)
-class Scorer:
-    """BM25 over postings."""
+class Scorer(Okapi):
+    """The same scores from postings."""
 
-    postings: Postings
-    k1: float = K1
-    b: float = B
-    saturation: NDArray[np.float64] = field(init=False)  # k1 * (1 - b + b * length / average), one a document
-
-    def __post_init__(self) -> None:
-        lengths = self.postings.lengths
-        total = int(lengths.sum()) if len(lengths) else 0
-        average = total / len(lengths) if total else 1.0
-        object.__setattr__(self, "saturation", self.k1 * (1 - self.b + self.b * lengths / average))
+    def __init__(self, postings: Postings, k1: float = K1, b: float = B) -> None:
+        self.k1 = k1
+        self.b = b
+        self.postings = postings
+        self.corpus_size = len(postings.lengths)
+        total = int(postings.lengths.sum())
+        self.avgdl = total / self.corpus_size if total else 1.0
+        self._saturation = k1 * (1 - b + b * postings.lengths / self.avgdl)
 
     def match(self, question: Sequence[str]) -> tuple[Match, ...]:
         """Each distinct term of the question in the order of its first use, unknown ones included."""
         times: dict[str, int] = {}
         for term in question:
             times[term] = times.get(term, 0) + 1
-        size = len(self.postings.lengths)
         found = []
         for term, repeats in times.items():
             docs, counts = self.postings.of_term(term)
-            weight = idf(size, len(docs))
-            parts = weight * (counts * (self.k1 + 1) / (counts + self.saturation[docs]))
+            weight = idf(self.corpus_size, len(docs))
+            parts = weight * (counts * (self.k1 + 1) / (counts + self._saturation[docs]))
             found.append(Match(term, repeats, weight, docs, parts))
         return tuple(found)
 
-    def scores(self, question: Sequence[str], matches: Sequence[Match] | None = None) -> NDArray[np.float64]:
-        """The score of every document, float64; 0 exactly where no term of the question stands."""
-        by_term: Mapping[str, Match] = {m.term: m for m in (self.match(question) if matches is None else matches)}
-        scores = np.zeros(len(self.postings.lengths))
+    def scores(
+        self, question: Sequence[str], matches: Sequence[Match] | None = None
+    ) -> NDArray[np.float64]:
+        """The score of every document; exactly 0 where no term of the question stands."""
+        by_term = {match.term: match for match in (self.match(question) if matches is None else matches)}
+        scores = np.zeros(self.corpus_size)
         for term in question:  # repeats add up one by one, in order, as in the library's loop
             match = by_term[term]
             scores[match.docs] += match.parts
         return scores
 
+    def get_scores(self, query: Sequence[str]) -> NDArray[np.float64]:
+        """`scores` by the library's name for it."""
+        return self.scores(query)
+
 
 def most_possible(matches: Sequence[Match], k1: float = K1) -> float:
-    """What the score of a page cannot exceed: every term, as often as the question says it, at its limit idf * (k1 + 1)."""
+    """What no page's score exceeds: every term, as often as the question says it, at its limit idf * (k1 + 1)."""
     return sum(match.weight * match.times for match in matches) * (k1 + 1)

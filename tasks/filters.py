@@ -20,14 +20,14 @@ class Filters:
     """Conditions that all must hold; an empty one asks nothing. Of several values one must fit, of tags every one."""
 
     tag: tuple[str, ...] = ()
-    status: tuple[str, ...] = ()      # without it, archived pages are out
+    status: tuple[str, ...] = ()  # without it, archived pages are out
     type: tuple[str, ...] = ()
     branch: tuple[str, ...] = ()
-    path: tuple[str, ...] = ()        # a folder, a file, or a glob
-    source: tuple[str, ...] = ()      # a source's id, or the vault path that citations point to
-    confidence_min: str = ""          # pages without a confidence are a person's own, and pass
-    updated_after: str = ""           # ISO date or time, inclusive
-    updated_before: str = ""          # ISO date or time, exclusive
+    path: tuple[str, ...] = ()  # a folder, a file, or a glob
+    source: tuple[str, ...] = ()  # a source's id, or the vault path that citations point to
+    confidence_min: str = ""  # pages without a confidence are a person's own, and pass
+    updated_after: str = ""  # ISO date or time, inclusive
+    updated_before: str = ""  # ISO date or time, exclusive
 
 
 def allowed(filters: Filters, facets: Postings) -> NDArray[np.bool_]:
@@ -44,7 +44,7 @@ def allowed(filters: Filters, facets: Postings) -> NDArray[np.bool_]:
         if values:
             mask &= _any(facets, [f"{key}:{value}" for value in values])
     if filters.confidence_min:
-        good = LEVELS[LEVELS.index(filters.confidence_min):]
+        good = LEVELS[LEVELS.index(filters.confidence_min) :]
         mask &= _any(facets, ["confidence:", *(f"confidence:{level}" for level in good)])
     if filters.path:
         mask &= _paths(facets, filters.path)
@@ -64,7 +64,9 @@ def _any(facets: Postings, terms: list[str]) -> NDArray[np.bool_]:
 
 def _range(facets: Postings, first: str, end: str) -> NDArray[np.bool_]:
     """Pages with a facet in [first, end), by byte order."""
-    start, stop = (bisect_left(facets.terms, value.encode("utf-8", "surrogatepass")) for value in (first, end))
+    start, stop = (
+        bisect_left(facets.terms, value.encode("utf-8", "surrogatepass")) for value in (first, end)
+    )
     mask = np.zeros(len(facets.lengths), np.bool_)
     mask[facets.docs[facets.bounds[start] : facets.bounds[max(start, stop)]]] = True
     return mask

@@ -1,21 +1,23 @@
 """Joining the keyword ranking with the ranking by meaning.
 
-Reciprocal rank fusion (Cormack, Clarke and Büttcher 2009) gives a page 1 / (k + rank) from every list that holds it. It looks
-at ranks alone, so it cannot tell a list that is sure from one that guesses: asked in words of one's own, the keyword list
-still has twenty pages that share some word, and they take half of the places. `fused` looks at the evidence instead:
+Reciprocal rank fusion (Cormack, Clarke and Büttcher 2009) gives a page 1 / (k + rank) from every list that
+holds it. It looks at ranks alone, so it cannot tell a list that is sure from one that guesses: asked in
+words of one's own, the keyword list still has twenty pages that share some word, and they take half of the
+places. `fused` looks at the evidence instead:
 
     score = z + 20 · coverage · BM25 / most · rarity
 
-z         similarity of page and question, in standard deviations above the mean of all pages of the wiki, so that models
-          whose similarities lie between 0.7 and 0.9 and those that use the whole range weigh the same
+z         similarity of page and question, in standard deviations above the mean of all pages of the wiki, so that
+          models whose similarities lie between 0.7 and 0.9 and those that use the whole range weigh the same
 coverage  share of the question's idf mass that stands on the page; words that no page has count, at the largest idf
 most      what BM25 could reach at best for this question, so BM25 / most lies between 0 and 1
 rarity    the largest idf of the question's known words over the largest idf there is: matching only a word that half of
           the pages have is little evidence, however often it is there
 
-All factors are between 0 and 1 and smooth; nothing switches at a threshold. A page that holds every word of the question gets
-about 8 for it, as much as the surest match by meaning; one that shares a fifth of the idf mass gets a tenth of a point. The
-weight 20 was chosen on the development corpora, where 12 to 32 do about as well.
+All factors are between 0 and 1 and smooth; nothing switches at a threshold. A page that holds every word of
+the question gets about 8 for it, as much as the surest match by meaning; one that shares a fifth of the idf
+mass gets a tenth of a point. The weight 20 was chosen on the development corpora, where 12 to 32 do about
+as well.
 """
 
 from __future__ import annotations
@@ -51,8 +53,8 @@ class Candidates:
     """Every page of either list, by number, with what both sides know of it."""
 
     docs: NDArray[np.int32]
-    keyword: NDArray[np.float64]     # BM25 / most * rarity, 0 to 1
-    coverage: NDArray[np.float64]    # share of the question's idf mass on the page, 0 to 1
+    keyword: NDArray[np.float64]  # BM25 / most * rarity, 0 to 1
+    coverage: NDArray[np.float64]  # share of the question's idf mass on the page, 0 to 1
     similarity: NDArray[np.float64]  # z; NaN for a page without embedding
 
 
@@ -61,25 +63,32 @@ class Fused:
     """The joined ranking and how many of its first pages the keywords put there by rule."""
 
     ranking: Ranking
+    configuration: Configuration
     pinned: int = 0
+
+    def weights(self, candidates: Candidates, place: int) -> tuple[float, float]:
+        """What the keyword list and the list by meaning weighed for one candidate."""
+        if self.configuration == "fused":
+            return KEYWORD_WEIGHT * float(candidates.coverage[place]), 1.0
+        return float(self.configuration not in ("vector", "rerank-only")), float(self.configuration != "bm25")
 
 
 def fuse(configuration: Configuration, keyword: Ranking, vector: Ranking, candidates: Candidates) -> Fused:
     """Joins two rankings. Without one by meaning, the keyword ranking is the answer, whatever the configuration."""
     if configuration == "bm25" or (not vector.docs and configuration != "vector"):
-        return Fused(keyword)
+        return Fused(keyword, "bm25")
     if configuration == "vector":
-        return Fused(vector)
+        return Fused(vector, "vector")
     if configuration == "rerank-only":
-        return Fused(_reranked(keyword, candidates))
+        return Fused(_reranked(keyword, candidates), "rerank-only")
     if configuration == "rrf":
-        return Fused(reciprocal(keyword, vector))
+        return Fused(reciprocal(keyword, vector), "rrf")
     if configuration == "seed":
         return _pinned(keyword, reciprocal(keyword, vector))
     keyword_part, vector_part = parts(candidates)
     total = keyword_part + vector_part
     order = np.lexsort((candidates.docs, -total))
-    return Fused(Ranking(tuple(candidates.docs[order].tolist()), tuple(total[order].tolist())))
+    return Fused(Ranking(tuple(candidates.docs[order].tolist()), tuple(total[order].tolist())), "fused")
 
 
 def parts(candidates: Candidates) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -111,11 +120,11 @@ def _pinned(keyword: Ranking, joined: Ranking) -> Fused:
     """With a clear keyword winner (its score 5 % ahead of the next), the best three keyword pages stay on top."""
     scores = keyword.scores
     if not scores or (len(scores) > 1 and scores[0] < PIN_LEAD * scores[1]):
-        return Fused(joined)
+        return Fused(joined, "seed")
     score = dict(zip(joined.docs, joined.scores, strict=True))
     pinned = keyword.docs[:PIN_TOP]
     order = (*pinned, *(doc for doc in joined.docs if doc not in pinned))
-    return Fused(Ranking(order, tuple(score[doc] for doc in order)), len(pinned))
+    return Fused(Ranking(order, tuple(score[doc] for doc in order)), "seed", len(pinned))
 
 
 def _reranked(keyword: Ranking, candidates: Candidates) -> Ranking:

@@ -1,7 +1,8 @@
 """Which blocks of a page answer a question: their place, and the words in them, kept ready at indexing time.
 
-Cutting and tokenizing ten pages takes longer than the whole search, so the index keeps, for every page, where its blocks
-stand and a small hash of each word in them. Two words that share a hash can at worst favour a neighbouring block.
+Cutting and tokenizing ten pages takes longer than the whole search, so the index keeps, for every page,
+where its blocks stand and a small hash of each word in them. Two words that share a hash can at worst
+favour a neighbouring block.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class PageBlocks:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A block that answers: character offsets in the page's text, headings above it, and its score (0: no word in common)."""
+    """A block that answers: character offsets in the page's text, the headings above it, its score by words."""
 
     start: int
     end: int
@@ -101,7 +102,7 @@ def _around_headings(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def best(text: str, page: PageBlocks, weights: Mapping[str, float]) -> Passage:
-    """The block with the highest BM25 over the page's own blocks, or the first that is not a heading when no word is in one.
+    """The block with the highest BM25 over the page's own blocks; the first when none has a word in common.
 
     `weights` gives each term of the question its idf in the whole wiki.
     """
@@ -113,7 +114,24 @@ def best(text: str, page: PageBlocks, weights: Mapping[str, float]) -> Passage:
     if len(body) and scores[chosen] == 0:
         chosen = int(body[0])
     row = page.blocks[chosen]
-    return Passage(int(row["start"]), int(row["end"]), heading_path(text, page.blocks, chosen), float(scores[chosen]))
+    return Passage(
+        int(row["start"]), int(row["end"]), heading_path(text, page.blocks, chosen), float(scores[chosen])
+    )
+
+
+def by_meaning(
+    text: str, page: PageBlocks, weights: Mapping[str, float], similarity: NDArray[np.float32]
+) -> Passage:
+    """The block that answers best by words and meaning: its share of the best BM25 on the page, plus its cosine."""
+    scores = block_scores(page, weights)
+    body = np.flatnonzero(page.blocks["level"] == 0)
+    if not len(body):
+        return best(text, page, weights)
+    most = scores.max() or 1.0
+    chosen = int(body[np.argmax(scores[body] / most + 2 * similarity[body])])
+    row = page.blocks[chosen]
+    path = heading_path(text, page.blocks, chosen)
+    return Passage(int(row["start"]), int(row["end"]), path, float(scores[chosen]))
 
 
 def block_scores(page: PageBlocks, weights: Mapping[str, float]) -> NDArray[np.float64]:

@@ -1,4 +1,6 @@
-"""The words of a Markdown page without what is not said to a reader: properties, comments, footnotes, link targets."""
+"""The words of a Markdown page without what is not said to a reader: properties, comments, footnotes, link
+targets.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ _REFERENCE = re.compile(r"\[\^[^\]\s]+\]")
 _ANCHOR = re.compile(r"[ \t]\^[\w-]+[ \t]*$", re.MULTILINE)
 _WIKILINK = re.compile(r"!?\[\[(?:[^\]|\n]*\|)?([^\]|\n]*)\]\]")
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
-_LINE_MARK = re.compile(r"^[ \t]*(?:#{1,6}|[-*+>]|\d+[.)]|```.*|~~~.*|\|[-:| \t]+\|?|[-*_]{3,})(?:[ \t]+|$)", re.MULTILINE)
+_LINE_MARK = re.compile(
+    r"^[ \t]*(?:#{1,6}|[-*+>]|\d+[.)]|```.*|~~~.*|\|[-:| \t]+\|?|[-*_]{3,})(?:[ \t]+|$)", re.MULTILINE
+)
 _EMPHASIS = re.compile(r"(?<!\w)[*_`~=]{1,3}(?=\S)|(?<=\S)[*_`~=]{1,3}(?!\w)")
 _SPACE = re.compile(r"\s+")
 
@@ -24,7 +28,7 @@ def body_start(text: str) -> int:
 
 def readable(markdown: str) -> str:
     """What a page says, marks and line breaks kept: no properties, comments, footnotes, block ids or link targets."""
-    text = markdown[body_start(markdown):]
+    text = markdown[body_start(markdown) :]
     if "<!--" in text or "%%" in text:
         text = _COMMENT.sub(" ", text)
     if "[^" in text:

@@ -1,8 +1,8 @@
 """An inverted index as plain arrays: which documents hold a term, and how often.
 
-It is made from term counts per document. `updated` makes the next one from the last by taking the postings of gone documents
-out and putting those of new ones in, so a night re-reads only what changed; the result is equal, array for array, to one made
-from everything.
+It is made from term counts per document. `updated` makes the next one from the last by taking the postings
+of gone documents out and putting those of new ones in, so a night re-reads only what changed; the result is
+equal, array for array, to one made from everything.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +54,7 @@ class Terms(Sequence[bytes]):
     def all(self) -> list[bytes]:
         """Every term, quickly."""
         text, bounds = self.text.tobytes(), self.bounds.tolist()
-        return [text[start:end] for start, end in zip(bounds, bounds[1:], strict=False)]
+        return [text[start:end] for start, end in pairwise(bounds)]
 
     def find(self, term: str) -> int:
         """The term's position, or -1."""
@@ -64,7 +65,7 @@ class Terms(Sequence[bytes]):
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """Postings of `len(lengths)` documents. Those of term t are `docs[bounds[t]:bounds[t + 1]]`, ascending, with `counts`."""
+    """Those of term t are `docs[bounds[t]:bounds[t + 1]]`, ascending, with `counts`; `lengths` is by document."""
 
     terms: Terms
     bounds: NDArray[np.int64]
@@ -80,7 +81,7 @@ class Postings:
         return nothing.updated(np.zeros(0, np.int64), dict(enumerate(documents)), len(documents))
 
     def updated(self, moves: NDArray[np.int64], new: dict[int, TermCounts], size: int) -> Postings:
-        """The next index, of `size` documents: old number d becomes `moves[d]` (-1: gone; order is kept), `new` fills the rest."""
+        """The next index: old number d becomes `moves[d]` (-1: gone; order is kept), `new` fills up to `size`."""
         lengths = np.zeros(size, np.int64)
         stay = moves >= 0
         lengths[moves[stay]] = self.lengths[stay]

@@ -1,4 +1,6 @@
-"""Rows of unequal length, end to end in one array: texts, blocks and words of each page without an object per row."""
+"""Rows of unequal length, end to end in one array: texts, blocks and words of each page without an object per
+row.
+"""
 
 from __future__ import annotations
 
@@ -43,14 +45,16 @@ class Ragged:
         return self.row(number).tobytes().decode("utf-8", "surrogatepass")
 
     def updated(self, moves: NDArray[np.int64], new: Mapping[int, NDArray[Any]], size: int) -> Ragged:
-        """The next rows, `size` of them: old row d becomes `moves[d]` (-1: gone; order is kept), `new` fills the rest."""
+        """The next rows: old row d becomes `moves[d]` (-1: gone; order is kept), `new` fills up to `size`."""
         origin = np.full(size, -1, np.int64)
         stay = np.flatnonzero(moves >= 0)
         origin[moves[stay]] = stay
         pieces: list[NDArray[Any]] = []
         lengths = np.zeros(size, np.int64)
         lengths[moves[stay]] = np.diff(self.bounds)[stay]
-        breaks = np.flatnonzero((np.diff(origin) != 1) | (origin[1:] < 0)) + 1  # runs of rows that stay together
+        breaks = (
+            np.flatnonzero((np.diff(origin) != 1) | (origin[1:] < 0)) + 1
+        )  # runs of rows that stay together
         starts = [0, *breaks.tolist()] if size else []
         for start, end in zip(starts, [*starts[1:], size], strict=True):
             if origin[start] < 0:

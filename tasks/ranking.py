@@ -12,12 +12,14 @@ from tasks.fusion import Ranking
 
 
 def top(scores: NDArray[np.floating], depth: int, numbers: NDArray[np.int32] | None = None) -> Ranking:
-    """The `depth` highest scores, highest first, equal ones by number. `numbers` names the documents (default: 0, 1, …)."""
+    """The `depth` highest scores, highest first, equal ones by number; `numbers` names the documents."""
     if depth <= 0 or not len(scores):
         return Ranking()
     if len(scores) > depth:
         limit = np.partition(scores, len(scores) - depth)[len(scores) - depth]
-        near = np.flatnonzero(scores >= limit)  # all that tie for the last place, so that ties fall the same way every time
+        near = np.flatnonzero(
+            scores >= limit
+        )  # all that tie for the last place, so that ties fall the same way every time
     else:
         near = np.arange(len(scores))
     chosen = near[np.argsort(-scores[near], kind="stable")][:depth]
@@ -25,8 +27,22 @@ def top(scores: NDArray[np.floating], depth: int, numbers: NDArray[np.int32] | N
     return Ranking(tuple(docs.tolist()), tuple(scores[chosen].tolist()))
 
 
+def top_matching(
+    scores: NDArray[np.floating],
+    depth: int,
+    mask: NDArray[np.bool_] | None = None,
+    numbers: NDArray[np.int32] | None = None,
+) -> Ranking:
+    """As `top`, of the documents that hold any term at all (without `numbers`) and that the mask lets through."""
+    if numbers is not None:
+        found = np.flatnonzero(mask) if mask is not None else np.arange(len(scores))
+        return top(scores[found], depth, numbers[found])
+    found = np.flatnonzero(scores > 0 if mask is None else (scores > 0) & mask)
+    return top(scores[found], depth, found.astype(np.int32))
+
+
 def coverage(matches: Sequence[Match], docs: NDArray[np.integer]) -> NDArray[np.float64]:
-    """Share of the question's idf mass that each page holds, 0 to 1; unknown words count, at the largest idf there is."""
+    """Share of the question's idf mass on each page, 0 to 1; unknown words count, at the largest idf."""
     total = sum(match.weight for match in matches)
     mass = np.zeros(len(docs))
     for match in matches:
@@ -45,4 +61,9 @@ def holds(match: Match, doc: int) -> bool:
 def interleave(rankings: Sequence[Sequence[object]]) -> list[tuple[int, int]]:
     """(ranking, place) in the order first of all, second of all, …: scores of different wikis cannot be compared."""
     longest = max((len(ranking) for ranking in rankings), default=0)
-    return [(number, place) for place in range(longest) for number in range(len(rankings)) if place < len(rankings[number])]
+    return [
+        (number, place)
+        for place in range(longest)
+        for number in range(len(rankings))
+        if place < len(rankings[number])
+    ]

@@ -12,7 +12,7 @@ SCHEMA_VERSION = 1
 class Degraded:
     """A part of search that is not at its best, why, and what to do."""
 
-    what: str          # embeddings | index | snapshot
+    what: str  # embeddings | index | snapshot
     reason: str
     next_step: str
 
@@ -21,9 +21,9 @@ class Degraded:
 class HitCitation:
     """The words of a source behind an excerpt."""
 
-    source: str        # source id
-    location: str      # vault path of the source or its readable copy
-    place: str         # anchor in it
+    source: str  # source id
+    location: str  # vault path of the source or its readable copy
+    place: str  # anchor in it
     quote: str
 
 
@@ -38,23 +38,27 @@ class TermEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a hit stands where it stands. Ranks count from 1; 0 means that the list does not hold it."""
+    """Why a hit stands where it stands. Ranks count from 1; 0: not in that list."""
 
     configuration: str
     keyword_rank: int
     keyword_score: float
     vector_rank: int
     vector_similarity: float
-    keyword_part: float        # of the score under `fused`
+    keyword_weight: (
+        float  # what a full keyword score would add to this page, against vector_weight a deviation
+    )
+    vector_weight: float
+    keyword_part: float  # what both added to the score under `fused`
     vector_part: float
-    coverage: float            # share of the question's idf mass on the page
+    coverage: float  # share of the question's idf mass on the page
     pinned: bool
     terms: tuple[TermEvidence, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A page, or a piece of evidence (`type` is then 'chunk' and `id` the source's), and the passage that answers best."""
+    """A page, or a piece of evidence (`type` 'chunk', `id` of its source), and the passage that answers best."""
 
     wiki: str
     id: str
@@ -71,7 +75,7 @@ class Hit:
     updated: str
     heading_path: tuple[str, ...]
     excerpt: str
-    start: int                 # characters from the start of the page's text: excerpt == text[start:end]
+    start: int  # characters from the start of the page's text: excerpt == text[start:end]
     end: int
     page_hash: str
     citations: tuple[HitCitation, ...]
@@ -83,8 +87,8 @@ class SearchResult:
     """The answer to one question."""
 
     question: str
-    snapshot: str              # of several wikis: joined with a comma
-    gap: bool                  # the wiki's words do not cover the question
+    snapshot: str  # of several wikis: joined with a comma
+    gap: bool  # the wiki's words do not cover the question
     degraded: tuple[Degraded, ...]
     hits: tuple[Hit, ...]
 

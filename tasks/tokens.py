@@ -1,11 +1,10 @@
-"""The one tokenizer of search: pages, questions, chunks and blocks all go through `terms`, so that both
-sides agree.
+"""The one tokenizer of search: pages, questions, chunks and blocks all go through `terms`, so that both sides
+agree.
 
 A plain word becomes one term (lower case, accents folded, English stem; stop words leave). A word that
-carries digits or inner punctuation (`IT-644`, `user_id`, `v0.13.0b2`, `C++`, `can't`) keeps its exact
-form as a term of its own beside its parts, because people search names the way they are written. Chinese,
-Japanese and Korean text becomes single characters and overlapping pairs, since it has no spaces to cut
-at.
+carries digits or inner punctuation (`IT-644`, `user_id`, `v0.13.0b2`, `C++`, `can't`) keeps its exact form
+as a term of its own beside its parts, because people search names the way they are written. Chinese,
+Japanese and Korean text becomes single characters and overlapping pairs, since it has no spaces to cut at.
 """
 
 from __future__ import annotations

@@ -1,0 +1,267 @@
+"""One question, answered from one opened snapshot: both rankings, joined, and the passages that answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from config.errors import ModelUnavailableError
+from storage.hits import chunk_hits, explanation, page_hit, word_passage
+from storage.index_files import SearchIndex, VectorSet
+from storage.opened import Opened, Question
+from tasks import tokens
+from tasks.bm25 import Match, idf, most_possible
+from tasks.embed import is_multilingual, should_embed_question
+from tasks.fusion import DEPTH, Candidates, Fused, Ranking, fuse
+from tasks.model import Model
+from tasks.passages import Passage, by_meaning
+from tasks.plain import plain
+from tasks.ranking import coverage, top_matching
+from tasks.search_result import Degraded, Hit, SearchResult
+
+GAP = 0.25
+"""Below this share of the question's idf mass on the best page, the wiki's words do not cover the question."""
+MOST_TERMS = 1_000
+"""Terms of a question that are looked up; a pasted book is not read to its end."""
+PIECES_AT_GAP = 3
+
+_NEXT_INGEST = "Run `nightwiki ingest`"
+_LONGEST_NAME = 6
+_MOST_NAME_WORDS = 40
+
+
+def answer(wiki: str, opened: Opened, model: Model | None, question: Question) -> SearchResult:
+    """The hits for one question. Never raises for what a person may type."""
+    index = opened.index
+    degraded = list(opened.degraded)
+    asked = _ask(model, index, question, degraded)
+    words = tokens.terms(question.text[: MOST_TERMS * 20])[:MOST_TERMS]
+    terms = [*words, *_alias_terms(question.text, index)]
+    matches = opened.pages.match(terms)
+    scores = opened.pages.scores(terms, matches)
+    mask = opened.mask(question.filters)
+    depth = max(DEPTH, question.k)
+    keyword = top_matching(scores, depth, mask)
+    gap = not keyword.docs or bool(coverage(matches, np.array(keyword.docs[:1]))[0] < GAP)
+
+    near = _nearness(asked, model, index, degraded)
+    vector = top_matching(near.z, depth, mask[near.docs], near.docs)
+    candidates = _candidates(scores, matches, keyword, vector, near, len(index.page_ids))
+    fused = fuse(question.configuration, keyword, vector, candidates)
+    evidence = _Evidence(keyword, vector, near, candidates, fused, matches)
+
+    hits = _page_hits(wiki, opened, model, question, evidence) if question.layer != "chunks" else []
+    if question.layer != "pages" or gap:
+        ranking = top_matching(opened.chunks.scores(words), question.k)
+        pieces = chunk_hits(wiki, opened, words, ranking)
+        hits = _offered(hits, pieces, question)
+    return SearchResult(question.text, opened.snapshot.id, gap, tuple(degraded), tuple(hits))
+
+
+# --- meaning ---------------------------------------------------------------------------------------------------------
+
+
+def _ask(
+    model: Model | None, index: SearchIndex, question: Question, degraded: list[Degraded]
+) -> Future[NDArray[np.float32]] | None:
+    """Starts embedding the question, unless it is not wanted or no vector could answer it."""
+    wanted = question.configuration != "bm25" and question.layer != "chunks" and question.text.strip()
+    if model is None or not wanted or not len(index.page_ids):
+        return None
+    if not index.vectors:
+        if not index.cjk.all():
+            degraded.append(Degraded("embeddings", "no page is embedded yet", _NEXT_INGEST))
+        return None
+    if not any(should_embed_question(question.text, one.model) for one in index.vectors):
+        return None
+    return model.ask(question.text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Nearness:
+    """Likeness by meaning of the embedded pages `docs`: standard deviations above their mean."""
+
+    docs: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    z: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
+    mean: float = 0.0
+    deviation: float = 1.0
+
+    def of(self, docs: NDArray[np.int32]) -> NDArray[np.float64]:
+        """z of some pages; NaN for one without embedding."""
+        found = np.full(len(docs), np.nan)
+        if len(self.docs):
+            places = np.minimum(np.searchsorted(self.docs, docs), len(self.docs) - 1)
+            there = self.docs[places] == docs
+            found[there] = self.z[places[there]]
+        return found
+
+    def cosine(self, docs: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Cosine of some pages and the question; NaN for one without embedding."""
+        return self.of(docs) * self.deviation + self.mean
+
+
+def _nearness(
+    asked: Future[NDArray[np.float32]] | None,
+    model: Model | None,
+    index: SearchIndex,
+    degraded: list[Degraded],
+) -> _Nearness:
+    """Likeness of every embedded page; empty when there is no model, or none that made these vectors."""
+    if asked is None or model is None:
+        return _Nearness()
+    try:
+        question = asked.result()
+        vectors = _vectors(index, model.embedder().model, degraded)
+    except ModelUnavailableError as error:
+        degraded.append(Degraded("embeddings", f"{error.subject}: {error.cause}", error.next_step))
+        return _Nearness()
+    if vectors is None:
+        return _Nearness()
+    similarity = vectors.matrix @ question
+    mean, deviation = similarity.mean(), similarity.std()
+    z = (similarity - mean) / deviation if deviation > 0 else np.zeros_like(similarity)
+    return _Nearness(vectors.docs, z, float(mean), float(deviation))
+
+
+def _vectors(index: SearchIndex, model: str, degraded: list[Degraded]) -> VectorSet | None:
+    """The pages' vectors of this very model; any other is not looked at."""
+    found = next((one for one in index.vectors if one.model == model), None)
+    if found is None:
+        others = ", ".join(one.model for one in index.vectors)
+        reason = f"the pages were embedded with {others}, the settings now say {model}: rebuild needed"
+        degraded.append(Degraded("embeddings", reason, f"{_NEXT_INGEST}: it embeds the pages again"))
+        return None
+    expected = len(index.page_ids) if is_multilingual(model) else int(np.count_nonzero(~index.cjk))
+    if len(found.docs) < expected:
+        reason = f"{expected - len(found.docs)} of {expected} pages are not embedded yet"
+        degraded.append(Degraded("embeddings", reason, _NEXT_INGEST))
+    return found
+
+
+def _candidates(
+    scores: NDArray[np.float64],
+    matches: Sequence[Match],
+    keyword: Ranking,
+    vector: Ranking,
+    near: _Nearness,
+    pages: int,
+) -> Candidates:
+    docs = np.array(sorted({*keyword.docs, *vector.docs}), np.int32)
+    most = most_possible(matches)
+    known = max((match.weight for match in matches if len(match.docs)), default=0.0)
+    share = scores[docs] / most * (known / idf(pages, 0)) if most else np.zeros(len(docs))
+    return Candidates(docs, share, coverage(matches, docs), near.of(docs))
+
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+
+def _alias_terms(text: str, index: SearchIndex) -> list[str]:
+    """Terms of the titles of pages that the question calls by an alias, on word boundaries."""
+    words = tokens.name_words(text[:2000])[:_MOST_NAME_WORDS]
+    found: list[str] = []
+    for length in range(min(_LONGEST_NAME, len(words)), 0, -1):
+        for start in range(len(words) - length + 1):
+            name = " ".join(words[start : start + length])
+            docs, _ = index.facets.of_term(f"alias:{name}")
+            for doc in docs[:2].tolist():  # an alias that many pages share says little
+                title = str(json.loads(index.hits.text(doc))["title"])
+                found.extend(term for term in tokens.terms(title) if term not in found)
+    return found
+
+
+# --- hits ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    keyword: Ranking
+    vector: Ranking
+    near: _Nearness
+    candidates: Candidates
+    fused: Fused
+    matches: Sequence[Match]
+
+
+def _page_hits(
+    wiki: str, opened: Opened, model: Model | None, question: Question, evidence: _Evidence
+) -> list[Hit]:
+    index, ranking = opened.index, evidence.fused.ranking
+    docs = ranking.docs[: question.k]
+    weights = {match.term: match.weight for match in evidence.matches}
+    texts = [index.texts.text(doc) for doc in docs]
+    passages = [word_passage(index, doc, text, weights) for doc, text in zip(docs, texts, strict=True)]
+    if question.passages_by_meaning and model is not None and evidence.vector.docs:
+        passages = _passages_by_meaning(index, model, question.text, docs, texts, weights)
+    hits = [
+        page_hit(wiki, index, doc, rank, score, passage, text)
+        for rank, (doc, score, passage, text) in enumerate(
+            zip(docs, ranking.scores, passages, texts, strict=False), 1
+        )
+    ]
+    if not question.explain:
+        return hits
+    cosine = evidence.near.cosine(evidence.candidates.docs)
+    return [
+        replace(
+            hit,
+            explain=explanation(
+                doc,
+                hit.rank,
+                evidence.keyword,
+                evidence.vector,
+                cosine,
+                evidence.fused,
+                evidence.candidates,
+                evidence.matches,
+            ),
+        )
+        for doc, hit in zip(docs, hits, strict=True)
+    ]
+
+
+def _passages_by_meaning(
+    index: SearchIndex,
+    model: Model,
+    question: str,
+    docs: Sequence[int],
+    texts: Sequence[str],
+    weights: dict[str, float],
+) -> list[Passage]:
+    """The block of each page that answers best by words and meaning; its blocks are embedded for this question."""
+    embedder = model.embedder()
+    asked = model.ask(question).result()
+    pages = [index.page_blocks(doc) for doc in docs]
+    blocks = [
+        plain(text[row["start"] : row["end"]])
+        for page, text in zip(pages, texts, strict=True)
+        for row in page.blocks
+    ]
+    similarity = embedder.embed(blocks) @ asked if blocks else np.zeros(0, np.float32)
+    found, start = [], 0
+    for page, text in zip(pages, texts, strict=True):
+        end = start + len(page.blocks)
+        found.append(by_meaning(text, page, weights, similarity[start:end]))
+        start = end
+    return found
+
+
+def _offered(hits: list[Hit], pieces: list[Hit], question: Question) -> list[Hit]:
+    """Pages first, evidence behind; at a gap the evidence gets the last few places, and all that pages leave free."""
+    if question.layer == "pages":
+        pieces = pieces[: max(min(PIECES_AT_GAP, question.k // 2), question.k - len(hits))]
+        hits = hits[: question.k - len(pieces)]
+    elif question.layer == "both":
+        mixed = [hit for pair in zip(hits, pieces, strict=False) for hit in pair]
+        shorter = min(len(hits), len(pieces))
+        return _ranked([*mixed, *hits[shorter:], *pieces[shorter:]][: question.k])
+    return _ranked([*hits, *pieces][: question.k])
+
+
+def _ranked(hits: list[Hit]) -> list[Hit]:
+    return [replace(hit, rank=rank) for rank, hit in enumerate(hits, 1)]

@@ -1,0 +1,63 @@
+"""A snapshot opened for search, and one question put to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from storage.index_files import SearchIndex
+from tasks.bm25 import Scorer
+from tasks.filters import Filters, allowed
+from tasks.fusion import Configuration
+from tasks.search_result import Degraded
+
+Layer = Literal["pages", "chunks", "both"]
+
+
+class Snapshot(Protocol):
+    """What search needs of a snapshot."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def index_dir(self) -> Path: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A snapshot's index, with what is derived from it once."""
+
+    snapshot: Snapshot
+    index: SearchIndex
+    pages: Scorer
+    chunks: Scorer
+    default_mask: NDArray[np.bool_]
+    degraded: tuple[Degraded, ...] = ()
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, index: SearchIndex) -> Opened:
+        """An index made ready for questions."""
+        default = allowed(Filters(), index.facets)
+        return cls(snapshot, index, Scorer(index.pages), Scorer(index.chunks), default)
+
+    def mask(self, filters: Filters) -> NDArray[np.bool_]:
+        """Which pages the filters let through."""
+        return self.default_mask if filters == Filters() else allowed(filters, self.index.facets)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question as one wiki is asked it."""
+
+    text: str
+    k: int
+    filters: Filters
+    explain: bool
+    layer: Layer
+    configuration: Configuration
+    passages_by_meaning: bool

@@ -1,0 +1,66 @@
+"""The embedding model as search meets it: loaded in a worker thread when the first question needs it."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.embed import Embedder
+
+KEPT_QUESTIONS = 256
+RETRY_SECONDS = 60.0
+"""A model that could not be loaded is tried again after this time, so that a long-lived process recovers."""
+
+
+class Model:
+    """An embedding model and its answers to the last questions. Safe for threads."""
+
+    def __init__(self, load: Callable[[], Embedder]) -> None:
+        self._load = load
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="embed")
+        self._loading = Lock()
+        self._embedder: Embedder | None = None
+        self._failure: Exception | None = None
+        self._failed_at = 0.0
+        self._known: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._knowing = Lock()
+
+    def ask(self, question: str) -> Future[NDArray[np.float32]]:
+        """The question's vector, soon; the future raises ModelUnavailableError when there is no model."""
+        with self._knowing:
+            known = self._known.get(question)
+            if known is None:
+                return self._pool.submit(self._embed, question)
+            self._known.move_to_end(question)
+        done: Future[NDArray[np.float32]] = Future()
+        done.set_result(known)
+        return done
+
+    def embedder(self) -> Embedder:
+        """The model itself; ModelUnavailableError when it cannot be had."""
+        if self._embedder is not None:
+            return self._embedder
+        with self._loading:
+            if self._failure is not None and time.monotonic() - self._failed_at < RETRY_SECONDS:
+                raise self._failure
+            if self._embedder is None:
+                try:
+                    self._embedder = self._load()
+                except Exception as error:
+                    self._failure, self._failed_at = error, time.monotonic()
+                    raise
+            return self._embedder
+
+    def _embed(self, question: str) -> NDArray[np.float32]:
+        vector = self.embedder().embed_query(question)
+        with self._knowing:
+            self._known[question] = vector
+            if len(self._known) > KEPT_QUESTIONS:
+                self._known.popitem(last=False)
+        return vector
