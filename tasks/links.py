@@ -29,8 +29,10 @@ _PROPERTY_LINK = re.compile(r"""(["'])(!?\[\[(?:(?!\]\]|\[\[)[^\n\r])+\]\])\1[ \
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:")
 _SEPARATOR = re.compile(r"\\?\|")
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$", re.M)
-_BLOCK_ID = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*$", re.M)
+_BLOCK_ID = re.compile(r"(?<![\w^\\])\^([A-Za-z0-9-]+)[ \t]*$", re.M)
 _NO_NAME = re.compile(r"""[?*<>"|\\^\[\]:]|(?:^|/)\.\.(?:/|$)|/$""")
+_UNDERLINED = re.compile(r"^([^\n]*\S[^\n]*)\n {0,3}(=+|-+)[ \t]*$", re.M)
+_NO_PARAGRAPH = re.compile(r" {0,3}(?:#{1,6}\s|>|[-*+] |\||\d+[.)] |-{3,}[ \t]*$)")
 _PUNCTUATION = re.compile(r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+")
 
 Problem = Literal[
@@ -154,15 +156,14 @@ def anchors(markdown: str) -> Anchors:
     """The headings and block ids of a note that links can point to."""
     from tasks import properties
 
-    text = markup.masked(markdown[properties.body_start(markdown) :]).replace("\r\n", "\n")
-    source = markdown[properties.body_start(markdown) :].replace("\r\n", "\n")
-    headings = []
-    for match in _HEADING.finditer(text):
-        headings.append((len(match.group(1)), heading_key(source[match.start(2) : match.end(2)])))
-    for match in re.finditer(r"^([^\n]*\S[^\n]*)\n {0,3}(=+|-+)[ \t]*$", text, re.M):
-        if not re.match(r" {0,3}(?:#{1,6}\s|>|[-*+] |\||\d+[.)] )", match.group(1)):
-            headings.append((1 if "=" in match.group(2) else 2, heading_key(match.group(1))))
-    return Anchors(tuple(headings), frozenset(name.lower() for name in _BLOCK_ID.findall(text)))
+    body = re.sub(r"\r\n?", "\n", markdown[properties.body_start(markdown) :])
+    text = markup.without_code_blocks(body)
+    found = [(match.start(), len(match.group(1)), match.group(2)) for match in _HEADING.finditer(text)]
+    for match in _UNDERLINED.finditer(text):
+        if not _NO_PARAGRAPH.match(match.group(1)):
+            found.append((match.start(), 1 if "=" in match.group(2) else 2, match.group(1)))
+    headings = tuple((level, heading_key(heading)) for _, level, heading in sorted(found))
+    return Anchors(headings, frozenset(name.lower() for name in _BLOCK_ID.findall(text)))
 
 
 def heading_key(heading: str) -> str:
@@ -216,7 +217,10 @@ class LinkIndex:
         else:
             exact = wanted.startswith("/")
             wanted = wanted.lstrip("/")
-        entries = self._files.get(wanted.rpartition("/")[2], ())
+        name = wanted.rpartition("/")[2]
+        entries = self._files.get(name, [])
+        # a file of just this name comes before a note that is called so and ends in '.md'
+        entries = [entry for entry in entries if entry[0].rpartition("/")[2] == name] or entries
         whole: list[tuple[bool, str]] = []
         near: list[tuple[int, str]] = []
         far: list[tuple[int, str]] = []

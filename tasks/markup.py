@@ -75,6 +75,14 @@ def tokens(rows: Sequence[str]) -> list[Token]:
 
 def masked(text: str) -> str:
     """The text with code, comments, math and HTML blocks blanked out; same length, same line breaks."""
+    text = without_code_blocks(text)
+    if any(mark in text for mark in ("`", "%%", "<!--", "$")):
+        text = SKIPPED.sub(lambda match: match.group() if match.group()[0] == "\\" else _blank(match.group()), text)
+    return text
+
+
+def without_code_blocks(text: str) -> str:
+    """The text with whole blocks of code, comments, math and HTML blanked out; same length, same line breaks."""
     if _may_have_blocks(text):
         rows = lines(text)
         for token in tokens(rows):
@@ -82,8 +90,6 @@ def masked(text: str) -> str:
                 for number in range(token.map[0], min(token.map[1], len(rows))):
                     rows[number] = _blank(rows[number])
         text = "".join(rows)
-    if any(mark in text for mark in ("`", "%%", "<!--", "$")):
-        text = SKIPPED.sub(lambda match: match.group() if match.group()[0] == "\\" else _blank(match.group()), text)
     return text
 
 
