@@ -162,7 +162,7 @@ class Transport:
                 port=parts.port,
                 target=(parts.path + (f"?{parts.query}" if parts.query else "")).encode("ascii") or b"/",
             ),
-            headers=[(name.encode("ascii"), value.encode("latin-1")) for name, value in sent.items()],
+            headers=[(name.encode("ascii"), value.encode("utf-8")) for name, value in sent.items()],
             content=content,
             extensions={"timeout": dict.fromkeys(("connect", "read", "write", "pool"), self.deadline.left(None))},
         )

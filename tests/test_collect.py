@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import time
 import unicodedata
 from collections.abc import Callable
@@ -183,16 +184,23 @@ def test_slow_move_is_not_taken_for_a_deletion(vault: Path) -> None:
 # --- unchanged, moved, gone ------------------------------------------------------------------------------------------
 
 
+_opened: list[str] = []
+sys.addaudithook(lambda event, args: _opened.append(str(args[0])) if event == "open" else None)
+
+
 def test_unchanged_files_are_not_opened(vault: Path) -> None:
-    """Size and time tell; a file that cannot even be opened is no obstacle."""
-    for number in range(50):
+    """Size and time tell that nobody wrote to a file; neither a file nor a clipped note is opened again."""
+    for number in range(20):
         put(vault, f"raw_sources/{number}.txt", str(number))
+    put(vault, "Clippings/z3.md", "---\nsource: https://ex.org/z3\n---\n")
     known = remember(vault, night(vault))
-    for number in range(50):
-        (vault / f"raw_sources/{number}.txt").chmod(0)
+    _opened.clear()
     collected = night(vault, known)
     assert changed_files(collected.found, known) == ()
     assert (collected.moved, collected.vanished, collected.problems) == ({}, (), ())
+    assert [name for name in _opened if name.startswith(str(vault)) and "/sources.yaml" not in name] == [
+        str(vault / "raw_sources/inbox.md")
+    ]
 
 
 def test_changed_and_new_files_are_read(vault: Path) -> None:

@@ -8,14 +8,16 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from config.errors import SourceError
 from config.settings import Fetch
 from tasks.fetch import Fetcher, FetchRequest, next_try
+from tasks.network import tls_context
 from tasks.records import Outcome
-from tests.web import Asked, FakeClock, Reply, Web, gzipped, page, redirect
+from tests.web import Asked, FakeClock, Reply, Web, certificate, gzipped, page, redirect, serve
 
 Open = Callable[..., Fetcher]
 
@@ -53,6 +55,12 @@ def test_answer_comes_with_its_validators(web: Web, opened: Open) -> None:
     assert (fetched.etag, fetched.last_modified) == ('"1"', "Mon, 01 Jan 2024 00:00:00 GMT")
     assert web.asked[1].headers["user-agent"].startswith("nightwiki/")
     assert "cookie" not in web.asked[-1].headers
+
+
+def test_any_validator_is_sent_back(web: Web, opened: Open) -> None:
+    """A server's tag is its own affair, whatever letters it has."""
+    web.route("/", page("x"))
+    assert opened().fetch(web.url(), etag='"ü–1"').body == b"x"
 
 
 def test_unchanged_answer_has_no_body(web: Web, opened: Open) -> None:
@@ -188,6 +196,28 @@ def test_endless_redirects_end(web: Web, opened: Open) -> None:
     assert refusal(opened(), web.url("/cookie")).outcome == Outcome.NEEDS_BROWSER
     assert refusal(opened(max_redirects=3), web.url("/chain")).outcome == Outcome.REFUSED
     assert next(numbers) == 4
+
+
+def test_certificates_are_checked_and_https_is_not_left(
+    web: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An unknown authority is a reason to stop, one that the system knows is fine, and https never leads to http."""
+    authority = certificate(tmp_path)
+    settings = Fetch(allow_private=("127.0.0.1",), robots=False)
+    with serve(authority) as secure:
+        secure.route("/", page("hello"))
+        secure.route("/down", redirect(web.url("/")))
+        with Fetcher(settings, FakeClock()) as fetcher:
+            error = refusal(fetcher, secure.url())
+        assert error.outcome == Outcome.BLOCKED and "certificate" in error.cause
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+        tls_context.cache_clear()
+        with Fetcher(settings, FakeClock()) as fetcher:
+            assert fetcher.fetch(secure.url()).body == b"hello"
+            error = refusal(fetcher, secure.url("/down"))
+        tls_context.cache_clear()
+    assert error.outcome == Outcome.REFUSED and "unprotected" in error.cause
+    assert web.asked == []
 
 
 # --- robots.txt ------------------------------------------------------------------------------------------------------

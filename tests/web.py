@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import gzip
+import ipaddress
+import ssl
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from urllib.parse import urlsplit
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 
 @dataclass(frozen=True)
@@ -126,11 +135,15 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def serve() -> Iterator[Web]:
-    """A running server; it stops when the block ends."""
+def serve(authority: Path | None = None) -> Iterator[Web]:
+    """A running server, with https when it is given a certificate; it stops when the block ends."""
     handler = type("Handler", (_Handler,), {})
     server = _Server(("127.0.0.1", 0), handler)
-    web = Web(f"http://127.0.0.1:{server.server_address[1]}")
+    if authority is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(authority)
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    web = Web(f"http{'s' if authority else ''}://127.0.0.1:{server.server_address[1]}")
     handler.web = web  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
@@ -140,6 +153,27 @@ def serve() -> Iterator[Web]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def certificate(folder: Path) -> Path:
+    """A file with a fresh certificate for 127.0.0.1 that no system knows, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "nightwiki tests")])
+    now = datetime.now(UTC)
+    address = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    signed = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(address, critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    plain = serialization.NoEncryption()
+    secret = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain)
+    file = folder / "authority.pem"
+    file.write_bytes(signed.public_bytes(serialization.Encoding.PEM) + secret)
+    return file
 
 
 class FakeClock:
