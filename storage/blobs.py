@@ -157,7 +157,7 @@ class Blobs:
                 size = pack.stat().st_size
                 if pack.stat().st_mtime_ns >= before_ns or (places and not dead):
                     continue
-                if 2 * sum(places[digest].stored for digest in dead) < size and len(dead) < len(places):
+                if 2 * sum(_FRAME.size + places[digest].stored for digest in dead) < size and len(dead) < len(places):
                     continue  # mostly alive: rewriting would cost more than it frees
                 self._rewrite(pack, {digest: places[digest] for digest in places if digest in live})
                 for digest in dead:

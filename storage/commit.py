@@ -45,20 +45,20 @@ def commit(state: WikiState, run_id: str, kind: str, writes: Sequence[FileWrite]
     A commit left open by a crash is finished first. With nothing to do it writes nothing. Raises StateError when the
     disk is full (the next start finishes the commit) and BusyError when another process is writing.
     """
-    with state.write_lock():
-        state.recover(crash)
-        with _plainly(state), state.ledger.session():
-            plan = Plan(f"c{secrets.token_hex(8)}", run_id, kind, now, *_only_news(state, writes, changes))
-            if not _anything(state, plan):
-                current = state.snapshots.current()
-                return CommitResult(tuple(one.path for one in writes), (), current.id if current else "", False)
-            for one in intents(plan.writes):
-                _keep_before(state, one.write)
-            state.blobs.flush()
-            crash("before-images")
-            state.journal.begin(plan)
-            crash("begun")
-            return finish(state, plan, crash)
+    with state.write_lock(), _plainly(state), state.ledger.session():
+        found = state.recover(crash)
+        plan = Plan(f"c{secrets.token_hex(8)}", run_id, kind, now, *_only_news(state, writes, changes))
+        if not _anything(state, plan):
+            current = state.snapshots.current()
+            return CommitResult(tuple(one.path for one in writes), (), current.id if current else "", False, found.messages)
+        for one in intents(plan.writes):
+            _keep_before(state, one.write)
+        state.blobs.flush()
+        crash("before-images")
+        state.journal.begin(plan)
+        crash("begun")
+        done = finish(state, plan, crash)
+        return replace(done, messages=(*found.messages, *done.messages))
 
 
 def finish(state: WikiState, plan: Plan, crash: Crash = no_crash) -> CommitResult:
@@ -69,11 +69,12 @@ def finish(state: WikiState, plan: Plan, crash: Crash = no_crash) -> CommitResul
         upserts, drops = _merged(plan, files)
         landed = files.landed()
         seen = time.time_ns()
+        last = {one.path: one.after for one in landed}
         rows = [
-            FileRow(one.path, stat.size, stat.mtime_ns, one.after, seen)
-            for one in landed if (stat := files.stats.get(one.path)) is not None
+            FileRow(path, stat.size, stat.mtime_ns, after, seen)
+            for path, after in last.items() if after and (stat := files.stats.get(path)) is not None
         ]
-        gone = [one.path for one in landed if not one.after]
+        gone = [path for path, after in last.items() if not after]
         state.ledger.apply(plan.commit, upserts, drops, rows, gone)
         crash("ledger")
         published = bool(upserts or drops)
@@ -82,9 +83,8 @@ def finish(state: WikiState, plan: Plan, crash: Crash = no_crash) -> CommitResul
             current = state.snapshots.publish(plan.commit, plan.run, plan.kind, plan.now, upserts, drops, crash)
         snapshot = current.id if current else ""
         changed = [one for one in landed if one.before != one.after]
-        state.runs.add_audit([
-            AuditRow(plan.run, one.path, one.before, one.after, plan.now, plan.commit) for one in changed
-        ])
+        audit = [AuditRow(plan.run, one.path, one.before, one.after, plan.now, plan.commit) for one in changed]
+        state.runs.add_audit(audit, again=state.recovering)
         crash("audit")
         refused = files.refused()
         before = current.parent if current is not None and published else snapshot

@@ -7,6 +7,7 @@ pid and start stand beside the lock, for the message that the second caller gets
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import threading
@@ -31,8 +32,11 @@ class Holder:
     since: str
 
 
-def run_lock(state_dir: Path, timeout: float = 0.0) -> contextlib.AbstractContextManager[None]:
-    """Hold the wiki's run lock, one pipeline run at a time; BusyError after `timeout` seconds."""
+def run_lock(state_dir: Path, timeout: float = 0.3) -> contextlib.AbstractContextManager[None]:
+    """Hold the wiki's run lock, one pipeline run at a time; BusyError after `timeout` seconds.
+
+    The short wait is for `holder`, which touches the lock for an instant.
+    """
     return _hold(state_dir / "run.lock", "another run is going on", timeout)
 
 
@@ -44,14 +48,16 @@ def write_lock(state_dir: Path, timeout: float = 10.0) -> contextlib.AbstractCon
 def holder(state_dir: Path, name: str) -> Holder | None:
     """Who holds the lock `name` ('run' or 'write') now, or None when it is free. Creates nothing."""
     path = state_dir / f"{name}.lock"
-    if not path.exists():
-        return None
-    probe = FileLock(str(path), thread_local=False)
     try:
-        probe.acquire(timeout=0)
-    except (Timeout, OSError):
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # the kind of lock that `filelock` takes
+    except BlockingIOError:
         return _read_holder(path) or Holder(0, "")
-    probe.release()
+    finally:
+        os.close(descriptor)
     return None
 
 

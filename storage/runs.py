@@ -92,11 +92,9 @@ class Runs:
         rows = (AuditRow(*(str(line.get(name, "")) for name in names)) for line in _lines(self._audit))
         return tuple(row for row in rows if run in ("", row.run) and path in ("", row.path))
 
-    def add_audit(self, rows: Sequence[AuditRow]) -> None:
-        """Append rows, each once: a replayed commit does not repeat what it already told."""
-        if not rows:
-            return
-        told = {(row.commit, row.path, row.after) for row in self.audit() if row.commit == rows[0].commit}
+    def add_audit(self, rows: Sequence[AuditRow], again: bool = False) -> None:
+        """Append rows; `again` leaves out those that a commit cut off before had already told."""
+        told = {(row.commit, row.path, row.after) for row in self.audit()} if again and rows else set()
         fresh = [row for row in rows if (row.commit, row.path, row.after) not in told]
         if fresh:
             self._append_text(self._audit, "\n".join(_dump({name: getattr(row, name) for name in AuditRow.__slots__}) for row in fresh))

@@ -61,7 +61,7 @@ class WikiState:
             if not (self.root / name).exists():
                 write_file(self.root / name, [text.encode()])
 
-    def run_lock(self, timeout: float = 0.0) -> contextlib.AbstractContextManager[None]:
+    def run_lock(self, timeout: float = 0.3) -> contextlib.AbstractContextManager[None]:
         """Hold the run lock of this wiki; BusyError names the holder."""
         self.prepare()
         return locks.run_lock(self.root, timeout)
