@@ -40,6 +40,7 @@ _USUAL = (
     "gb18030", "big5", "shift_jis", "euc_jp", "euc_kr", "cp949", "iso2022_jp", "cp874",
 )  # fmt: skip
 GUESS_BYTES = 60_000
+TOO_FEW = 12  # bytes beyond ASCII to tell an encoding by
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,8 @@ def _guess(data: bytes) -> Decoded | None:
     from charset_normalizer import from_bytes
 
     head = data[:GUESS_BYTES]
-    western = sum(byte > 127 for byte in head) * 30 < len(head)
+    high = len(head.translate(None, delete=bytes(range(128))))
+    western = high < TOO_FEW or high * 30 < len(head)
     best = None if western else from_bytes(head, cp_isolation=list(_USUAL)).best()
     if best is not None:
         return _as(data, _SUPERSETS.get(best.encoding, best.encoding), "replace")
