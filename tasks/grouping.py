@@ -70,15 +70,8 @@ def plan(topics: Mapping[str, Sequence[str]], pages: Sequence[KnownPage], change
             rivals += [f"your note '{adopted[key]}'" for key in claims.groups[group] if key in adopted]
         subjects.append(Subject(group, keys, members[group], page.id if page else "", tuple(dict.fromkeys(rivals))))
     used = {page.id for page in place.values()}
-    live = frozenset(topics)
     retired = [
-        page.id
-        for page in pages
-        if page.sources
-        and page.id not in used
-        and not page.adopted
-        and not page.deleted
-        and (not live.intersection(page.sources) or not frozenset(changed).isdisjoint(page.sources))
+        page.id for page in pages if page.sources and page.id not in used and not page.adopted and not page.deleted
     ]
     return Plan(tuple(subjects), tuple(sorted(retired)), skipped)
 
@@ -120,6 +113,9 @@ def _claims(topics: Mapping[str, Sequence[str]]) -> _Claims:
     names = {main: name_of[root(main)] for main in sources}
     contested: dict[str, frozenset[str]] = {}
     own_aliases: dict[str, set[str]] = {group: set() for group in groups}
+    for alias, mains in claimed.items():  # whoever else claims it: a page depends on its own sources
+        for main in mains:
+            own_aliases[names[main]].add(alias)
     for alias, mains in claimed.items():
         holders = frozenset(names[main] for main in mains)
         if alias in sources:
@@ -128,7 +124,6 @@ def _claims(topics: Mapping[str, Sequence[str]]) -> _Claims:
         elif len(holders) == 1:
             (group,) = holders
             names[alias] = group
-            own_aliases[group].add(alias)
         else:
             contested[alias] = holders
     return _Claims(
@@ -200,7 +195,7 @@ def _touched(
     near = {topic.lstrip("=#") for source in news & topics.keys() for topic in topics[source]}
     for page in pages:
         if not news.isdisjoint(page.sources):
-            near |= set(page.subjects)
+            near |= {*page.subjects, *map(key_of, page.aliases)}
             near |= {topics[source][0] for source in page.sources if source in topics}
     for key in near:
         for group in (claims.names.get(key), *claims.contested.get(key, ())):
