@@ -24,6 +24,9 @@ from tasks.records import BlockKind, BlockRecord, Citation, Owner, PageProposal,
 
 __all__ = ["Merge", "candidate_text", "merge_page", "new_page", "strip_candidate"]
 
+_ROUNDS = 4
+"""Most times that a merge is looked over again; one is the rule."""
+
 _SILENT = frozenset({"updated", "created", "nightwiki_id"})
 
 
@@ -61,13 +64,35 @@ def merge_page(
     """The page with the proposal merged in, as it is when nothing is to do; `current` is fresh from `read_page`."""
     if current.adopted:
         return Merge(current.markdown, current)
-    quiet = _merged(current, proposal, now, source_links, resolve, False)
+    quiet = _settled(current, proposal, now, source_links, resolve, False)
     if not quiet.conflicts:
         return quiet
-    staged = _merged(current, proposal, now, source_links, resolve, True)
+    staged = _settled(current, proposal, now, source_links, resolve, True)
     if staged.text == quiet.text:
         return quiet
     return replace(quiet, staged_text=staged.text, staged_record=staged.record)
+
+
+def _settled(
+    current: PageRecord,
+    proposal: PageProposal,
+    now: str,
+    source_links: Mapping[str, str],
+    resolve: Resolve,
+    overrule: bool,
+) -> Merge:
+    """The merge after which the same proposal has nothing left to do.
+
+    Where a person has rearranged a page, placing new blocks can make room for a better place of an old one.
+    """
+    merge = _merged(current, proposal, now, source_links, resolve, overrule)
+    rearranged = any(block.placed or block.owner is Owner.PERSON for block in current.blocks)
+    for _ in range(_ROUNDS if rearranged and merge.text != current.markdown else 0):
+        again = _merged(merge.record, proposal, now, source_links, resolve, False)
+        if again.text == merge.text:
+            break
+        merge = replace(again, conflicts=merge.conflicts)
+    return merge
 
 
 def _merged(

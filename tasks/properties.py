@@ -115,7 +115,8 @@ def body_start(text: str) -> int:
 
 
 def edit(text: str, set: Mapping[str, Value], remove: Collection[str] = ()) -> str:
-    """The note with some properties set or removed; unchanged where its block is not sound YAML."""
+    """The note with some properties set, and those of `remove` gone; unchanged where its block is not sound YAML."""
+    set = {key: value for key, value in set.items() if key not in remove}
     block = _block(text)
     if block is None:
         if _OPENING.match(text) and read(text).problem:
@@ -162,7 +163,7 @@ def _edited(
         if entry.key in remove:
             pieces.append((entry.key_start, _line_end(inner, entry), ""))
     for key, value in set.items():
-        if key not in last or key in remove:
+        if key not in last:
             continue
         entry = last[key]
         if comparable(entry.value) == comparable(value):
@@ -174,7 +175,7 @@ def _edited(
             pieces.append((entry.key_start, _line_end(inner, entry), _lines(key, value, newline)))
     for start, end, written in sorted(pieces, reverse=True):
         inner = inner[:start] + written + inner[end:]
-    added = [key for key in set if key not in last or key in remove]
+    added = [key for key in set if key not in last]
     if added and inner and inner[-1] not in "\r\n":
         inner += newline
     return inner + "".join(_lines(key, set[key], newline) for key in added)
