@@ -52,6 +52,9 @@ def problems(settings: Settings) -> Iterator[Problem]:
             yield Problem(
                 ("fetch", "allow_private"), f"'{entry}' is no network", "Write it as 192.168.1.0/24."
             )
+    proxy = settings.fetch.proxy
+    if proxy and proxy != "environment" and not proxy.lower().startswith(("http://", "https://")):
+        yield Problem(("fetch", "proxy"), f"'{proxy}' is no web proxy", "Write it as http://host:port.")
 
 
 def candidates_folder(settings: Settings) -> str:

@@ -166,7 +166,8 @@ def canonical_host(host: str) -> str:
             return ""
         if host_address(host) is not None:  # full-width digits are digits by now
             return str(host_address(host))
-    return host if len(host) <= 253 and _HOST.fullmatch(host) else ""
+    fits = len(host) <= 253 and all(len(label) <= 63 for label in host.split("."))
+    return host if fits and _HOST.fullmatch(host) else ""
 
 
 def host_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

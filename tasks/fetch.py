@@ -175,13 +175,17 @@ class Fetcher:
         while True:
             self._transport.deadline.start(self._settings.timeout_seconds)
             try:
-                return self._follow(url, request)
+                fetched = self._follow(url, request)
+                self._polite.answered(_host(fetched.final_url))
+                return fetched
             except FetchError as error:
                 at = _host(error.subject)
                 wait = error.retry_after or 2.0**tries * (0.5 + self._jitter())
                 if not error.again or tries >= self._settings.retries or wait > _LONGEST_WAIT:
                     if error.host_down:
                         self._polite.stop(at, error)
+                    elif error.again:
+                        self._polite.failed(at, error)
                     raise _about(error, request.url) from None
                 self._polite.hold(at, wait)
                 tries += 1

@@ -225,8 +225,8 @@ class GuardedBackend(httpcore.NetworkBackend):
                 addresses = self._guard.resolve(host, port, self._deadline.left(timeout))
         except TimeoutError as error:
             raise httpcore.ConnectTimeout(str(error)) from error
-        except OSError as error:
-            raise httpcore.ConnectError(f"{host}: {error.strerror or error}") from error
+        except (OSError, UnicodeError) as error:
+            raise httpcore.ConnectError(f"{host}: {getattr(error, 'strerror', '') or error}") from error
         problem: Exception = httpcore.ConnectError(f"{host} has no address")
         for address in addresses[:4]:
             try:

@@ -9,6 +9,8 @@ from tasks.clock import Clock
 from tasks.records import Outcome
 from tasks.transport import FetchError
 
+_IN_A_ROW = 3  # a server in trouble is not helped by being asked for its other pages
+
 
 class Politeness:
     """What is known of every host in one run; safe for threads."""
@@ -18,6 +20,7 @@ class Politeness:
         self._clock = clock
         self._free: dict[str, float] = {}
         self._stopped: dict[str, SourceError] = {}
+        self._failures: dict[str, int] = {}
         self._lock = threading.Lock()
 
     def wait(self, host: str, at_least: float = 0.0) -> float:
@@ -38,6 +41,18 @@ class Politeness:
         """No further request to this host in this run."""
         with self._lock:
             self._stopped.setdefault(host, error)
+
+    def failed(self, host: str, error: SourceError) -> None:
+        """An address of this host failed for a passing reason, all tries used; the third in a row stops the host."""
+        with self._lock:
+            self._failures[host] = self._failures.get(host, 0) + 1
+            if self._failures[host] >= _IN_A_ROW:
+                self._stopped.setdefault(host, error)
+
+    def answered(self, host: str) -> None:
+        """This host answered properly."""
+        with self._lock:
+            self._failures.pop(host, None)
 
     def check(self, host: str, url: str) -> None:
         """Raises FetchError, transient, for a host that was stopped."""

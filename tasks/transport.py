@@ -77,7 +77,7 @@ class Transport:
         self._pool = httpcore.ConnectionPool(
             ssl_context=self._tls,
             max_connections=32,
-            keepalive_expiry=15,
+            max_keepalive_connections=0,  # what a server says after its answer must not become the next answer
             network_backend=GuardedBackend(self._guard, self.deadline),
         )
         self._proxies: dict[str, httpcore.ConnectionPool] = {}
@@ -150,6 +150,7 @@ class Transport:
         sent = {
             "host": parts.netloc,
             "accept-encoding": "gzip, deflate",
+            "connection": "close",
             **{k.lower(): v for k, v in headers.items()},
         }
         if content:
@@ -184,6 +185,7 @@ class Transport:
             proxy_url=httpcore.URL(scheme=parts.scheme.encode(), host=host.encode(), port=port, target=b"/"),
             proxy_auth=login,
             ssl_context=self._tls,
+            max_keepalive_connections=0,
             network_backend=GuardedBackend(self._guard, self.deadline, trusted=(host, port)),
         )
 

@@ -433,6 +433,21 @@ def test_proxy_is_used_only_when_named(web: Web, opened: Open, monkeypatch: pyte
     assert opened(robots=False, retries=0).fetch(web.url("/page")).body and web.paths()[-1] == "/page"
 
 
+def test_server_in_trouble_is_left_alone(web: Web, opened: Open) -> None:
+    """After three addresses in a row that failed in every try, the host is not asked for the others."""
+    web.route("/good", page("x"))
+    for number in range(9):
+        web.route(f"/{number}", Reply(500))
+    fetcher = opened(retries=0)
+    for path in ("/0", "/1", "/good", "/2", "/3", "/4"):
+        if path == "/good":
+            fetcher.fetch(web.url(path))
+        else:
+            refusal(fetcher, web.url(path))
+    assert "left alone" in refusal(fetcher, web.url("/5")).cause
+    assert web.paths()[-1] == "/4"
+
+
 # --- many at once ----------------------------------------------------------------------------------------------------
 
 

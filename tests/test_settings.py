@@ -119,6 +119,7 @@ def test_words_stay_words(text: str, wanted: str) -> None:
         ("chunks: {size: 60, overlap: 60}", "f:1: chunks.overlap: is not smaller than chunks.size."),
         ("prefect:\n  mode: existing", "f:1: prefect.api_url: is needed for prefect.mode 'existing'."),
         ("fetch:\n  allow_private: [10.0.0.0/99]", "f:2: fetch.allow_private: '10.0.0.0/99' is no network."),
+        ("fetch:\n  proxy: socks5://localhost", "f:2: fetch.proxy: 'socks5://localhost' is no web proxy."),
     ],
 )
 def test_a_wrong_setting_is_refused_with_its_line(text: str, message: str) -> None:
