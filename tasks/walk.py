@@ -66,8 +66,10 @@ class Walk:
                 self._report(path, "the sources folder is not there", "Create it, or connect its drive.")
 
     def file(self, path: str) -> None:
-        """Take in one adopted note."""
+        """Take in one adopted note, unless it is one of nightwiki's own or a list."""
         path = clean(path)
+        if path in self._lists or any(is_within(path, folder) for folder in self._own):
+            return
         full = self._vault / path
         try:
             inside = _is_inside(os.path.realpath(full), self._real_vault)

@@ -345,6 +345,8 @@ def test_overlapping_folders_count_a_file_once(vault: Path) -> None:
     ]
     put(vault, "wiki/page.md")
     put(vault, "evidence/e.md")
+    own = ["wiki/page.md", "evidence/e.md", "raw_sources/inbox.md"]
+    assert not {*own} & {*names(collect(vault, settings, (), own, FakeClock()))}
     assert "wiki/page.md" not in names(night(vault, dir=".")) and "evidence/e.md" not in names(night(vault, dir="."))
 
 
@@ -361,6 +363,21 @@ def test_listed_addresses(vault: Path) -> None:
     broken = night(vault, known)
     assert broken.vanished == () and broken.problems[0].path == "raw_sources/sources.yaml"
     assert inbox.read_text().startswith("- Zuse")
+
+
+def test_odd_names_and_depths(vault: Path) -> None:
+    """Names that are no Unicode and folders without end are reported; line breaks and quotes in a name are fine."""
+    put(vault, 'raw_sources/a "b"\nc.txt')
+    put(vault, "raw_sources/" + "d/" * 70 + "deep.txt")
+    collected = night(vault)
+    assert names(collected) == ['raw_sources/a "b"\nc.txt']
+    assert "nested deeper" in collected.problems[0].cause
+    try:
+        Path(os.fsdecode(bytes(vault / "raw_sources") + b"/\xff.txt")).touch()
+    except OSError:
+        return  # this file system knows better
+    assert any("Unicode" in problem.cause for problem in night(vault).problems)
+    assert len(night(vault).found) == 1
 
 
 def test_ten_thousand_unchanged_sources_take_little_time(vault: Path) -> None:
