@@ -39,6 +39,8 @@ _IS = re.compile(
 )
 _FEW_SECTIONS = 20
 _MOST_SECTIONS = 40
+_MOST_SENTENCES = 12_000  # of a book; what follows is searched as chunks but not quoted
+_MOST_LETTERS = 500_000  # of one part
 _MOST_EXTRAS = 60
 
 
@@ -156,6 +158,11 @@ class _Outline:
         for number, part in enumerate(document.parts):
             self._add(part, number)
         prose = [draft for draft in self.drafts if not draft.item]
+        if sum(draft.leans for draft in prose) > 0.6 * len(prose):  # no capitals: captions, or a careless writer
+            self.drafts = [
+                replace(draft, leans=not draft.item and sentences.leans_back(draft.text)) for draft in self.drafts
+            ]
+            prose = [draft for draft in self.drafts if not draft.item]
         ended = sum(_ENDED.search(draft.text) is not None for draft in prose)
         if self._strict and ended >= 0.6 * len(prose):  # what is left without an end is captions and links
             self.drafts = [draft for draft in self.drafts if draft.item or _ENDED.search(draft.text)]
@@ -164,14 +171,14 @@ class _Outline:
         if part.kind == BlockKind.HEADING:
             self._head(part)
             return
-        if self._skip:
+        if self._skip or len(self.drafts) >= _MOST_SENTENCES:
             return
         if part.kind in (BlockKind.PARAGRAPH, BlockKind.QUOTE):
             text = sentences.plain(part.text)
             if number < 12 and _SCHOLARLY.match(text):
                 self.scholarly = True
             inside = False  # a quotation that an earlier sentence of the paragraph opened
-            for piece in sentences.split(text, self._known):
+            for piece in sentences.split(text[:_MOST_LETTERS], self._known):
                 self._sentence(piece, part, number, item=False, inside=inside)
                 inside = (inside or "“" in piece) and piece.rfind("“") >= piece.rfind("”")
         elif part.kind == BlockKind.LIST:
@@ -286,6 +293,8 @@ def _lead(drafts: Sequence[choice.Draft], sections: Sequence[Section], names: Se
             return _follow(drafts, at), True
     abstract = [at for at in prose if _ABSTRACT.match(sections[drafts[at].section].heading)]
     first = next((at for at in abstract or prose if not drafts[at].leans and len(drafts[at].text) >= 25), None)
+    if first is None and prose and drafts[prose[0]].section == 0:
+        first = prose[0]
     return ([] if first is None else _follow(drafts, first)), False
 
 

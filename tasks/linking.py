@@ -21,23 +21,24 @@ _UNSPACED = (
 _TOKEN = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
 _UNSPACED_START = re.compile(f"[{_UNSPACED}]")
 _KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]")
-_MASKED = re.compile(
-    r"(`+)(?!`).*?(?<!`)\1(?!`)"  # code
-    r"|!?\[\[[^\]\n]*\]\]"  # wikilinks and embeds
-    r"|!?\[(?:[^\[\]\n]|\[[^\[\]\n]*\]|\\[\[\]])*\](?:\([^)\n]*\)|\[[^\]\n]*\])"  # links and images
-    r"|\[\^[^\]\s]+\]"  # footnote references
-    r"|<!--.*?-->|</?[A-Za-z][^<>\n]*>|<[A-Za-z][A-Za-z0-9+.-]*:[^>\s]*>|<[^>\s@]+@[^>\s]+>"  # HTML and autolinks
-    r"|\b(?:https?|ftp|file|obsidian)://[^\s<>]+|\bwww\.[^\s<>]+|\b[\w.+-]+@[\w-]+\.[\w.]+"  # addresses
-    r"|(?<!\\)\$\$.*?(?<!\\)\$\$|(?<![\\$\w])\$(?=\S)[^$\n]*?(?<=[^\s\\])\$(?!\d)"  # formulas
-    r"|%%.*?%%|(?<![\w\\&])#[^\s#.,;:!?()\[\]]+|(?<=\s)\^[A-Za-z0-9-]+$",  # comments, tags, block ids
+_MASKED = re.compile(  # each repetition is bounded, so that no text makes it slow
+    r"(?<!`)(`{1,40})(?!`).{0,2000}?(?<!`)\1(?!`)"  # code
+    r"|!?\[\[[^\[\]\n]{0,400}\]\]"  # wikilinks and embeds
+    r"|!?\[(?:[^\[\]\n]|\[[^\[\]\n]{0,100}\]|\\[\[\]]){0,400}\](?:\([^)\n]{0,2000}\)|\[[^\]\n]{0,400}\])"  # links
+    r"|\[\^[^\[\]\s]{1,100}\]"  # footnote references
+    r"|<!--.{0,2000}?-->|</?[A-Za-z][^<>\n]{0,500}>|<[A-Za-z][A-Za-z0-9+.-]{1,20}:[^>\s]{0,500}>"  # HTML
+    r"|\b(?:https?|ftp|file|obsidian)://[^\s<>]+|\bwww\.[^\s<>]+"  # addresses
+    r"|(?<![\w.+-])[\w.+-]{1,64}@[\w.-]{1,200}"
+    r"|(?<!\\)\$\$.{0,2000}?(?<!\\)\$\$|(?<![\\$\w])\$(?=\S)[^$\n]{0,400}?(?<=[^\s\\])\$(?!\d)"  # formulas
+    r"|%%.{0,2000}?%%|(?<![\w\\&])#[^\s#.,;:!?()\[\]]+|(?<=\s)\^[A-Za-z0-9-]+$",  # comments, tags, block ids
     re.S | re.M,
 )
 _FENCE = re.compile(r"^ {0,3}(?:>\s*)*(?:```|~~~)", re.M)
 _NOT_TEXT = re.compile(r"^ {0,3}(?:#{1,6}(?:\s|$)|\[\^[^\]]+\]:|\[[^\]]+\]:\s|```|~~~|\$\$|<|%%)|^(?: {4}|\t)")
 _TABLE = re.compile(r"^\s*\|")
 _WIKILINK = re.compile(
-    r"(?P<code>(`+)(?!`).*?(?<!`)\2(?!`))|"
-    r"(?<!!)\[\[(?P<target>[^\]|#^\n\\]*)(?P<place>[#^][^\]|\n\\]*)?(?:\\?\|(?P<label>[^\]\n]*))?\]\]",
+    r"(?P<code>(?<!`)(`{1,40})(?!`).{0,2000}?(?<!`)\2(?!`))|"
+    r"(?<!!)\[\[(?P<target>[^\[\]|#^\n\\]{0,300})(?P<place>[#^][^\[\]|\n\\]{0,300})?(?:\\?\|(?P<label>[^\[\]\n]{0,400}))?\]\]",
     re.S,
 )
 
