@@ -6,6 +6,7 @@ that speak of a subject, and gives the same page whatever the order in which the
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -180,7 +181,9 @@ class _Outline:
             inside = False  # a quotation that an earlier sentence of the paragraph opened
             for piece in sentences.split(text[:_MOST_LETTERS], self._known):
                 self._sentence(piece, part, number, item=False, inside=inside)
-                inside = (inside or "“" in piece) and piece.rfind("“") >= piece.rfind("”")
+                straight = piece.count('"') % 2 == 1
+                curly = "“" in piece or "”" in piece
+                inside = piece.rfind("“") > piece.rfind("”") if curly else inside ^ straight
         elif part.kind == BlockKind.LIST:
             for item in _ITEM.split(part.text):
                 text = sentences.plain(item)
@@ -208,6 +211,8 @@ class _Outline:
         if bare.isupper() and len(bare) > 5 and not sentences.CJK.search(bare):
             bare = bare.capitalize() if " " in bare else bare.title()
         key = subjects.key_of(bare) if bare else ""
+        if len(key) > 60:  # it becomes part of block keys
+            key = f"{key[:48]}-{hashlib.sha256(key.encode()).hexdigest()[:8]}"
         if not key or key == self._title_key or len(bare) > 120:
             if len(self.sections) > 1 and key == self._title_key:
                 self.sections.append(Section("", "", 1))
@@ -346,7 +351,7 @@ def _table(part: Part, section: int, most_rows: int = 25, most_columns: int = 8)
             continue
         cells = [sentences.plain(cell.replace("\\|", "|")) for cell in _CELL.split(line.strip().strip("|"))]
         rows.append(tuple(cells[:most_columns]))
-    rows = [row for row in rows if any(row)]
+    rows = [row for at, row in enumerate(rows) if any(row) and (at == 0 or row != rows[0])]
     if len(rows) < 2 or max(len(row) for row in rows) < 2:
         return None
     width = max(len(row) for row in rows)
