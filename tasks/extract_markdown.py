@@ -16,7 +16,7 @@ from tasks.records import BlockKind, Part
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-_COMMENT = re.compile(r"%%.*?%%|<!--.*?-->", re.DOTALL)
+_COMMENT_START = re.compile(r"%%|<!--")
 _FENCE = re.compile(r"^([ ]{0,3}(?:[-*+>] ?)*)(`{3,}|~{3,})", re.MULTILINE)
 _EMBED = re.compile(r"!\[\[[^\]\n]*\]\]|!\[[^\]\n]*\]\([^)\n]*\)|!\[[^\]\n]*\]\[[^\]\n]*\]")
 _WIKILINK = re.compile(r"\[\[([^\]\n|]*)(?:\\?\|([^\]\n]*))?\]\]")
@@ -35,7 +35,7 @@ _TAG_HTML = re.compile(
 )
 _BOLD = re.compile(r"(\*{1,3}|(?<!\w)_{1,3})(?=\S)(.+?)(?<=\S)\1(?!\w)")
 _MARKS = re.compile(r"(~~|==)(?=\S)(.+?)(?<=\S)\1")
-_CODE_SPAN = re.compile(r"(`+)(.+?)(?<!`)\1(?!`)")
+_TICKS = re.compile(r"`+")
 _BLOCK_ID_TAIL = re.compile(r"(?:^|[ \t])\^[A-Za-z0-9-]+[ \t]*$")
 _CALLOUT = re.compile(r"\[!([\w-]+)\][+-]?[ \t]*")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -90,43 +90,55 @@ def _date(text: str) -> str:
 
 
 def _without_comments(body: str) -> tuple[str, list[str]]:
-    """The body without `%%` and HTML comments, code left alone, and the comments' words."""
+    """The body without `%%` and HTML comments, code blocks left alone, and the comments' words."""
     if "%%" not in body and "<!--" not in body:
         return body, []
     hidden: list[str] = []
-
-    def take(match: re.Match[str]) -> str:
-        words = match.group().strip("%<!->\n ")
-        if words:
-            hidden.append(words)
-        return "\n" if "\n" in match.group() else ""
-
     pieces, position, fence = [], 0, ""
     for match in _FENCE.finditer(body):
         mark = match.group(2)
+        if match.start() < position:
+            continue
         if not fence:
-            pieces.append(_COMMENT.sub(take, body[position : match.start()]))
+            pieces.append(_uncommented(body[position : match.start()], hidden))
             fence, position = mark, match.start()
         elif mark[0] == fence[0] and len(mark) >= len(fence):
             end = body.find("\n", match.end())
             end = len(body) if end < 0 else end
             pieces.append(body[position:end])
             fence, position = "", end
-    pieces.append(body[position:] if fence else _COMMENT.sub(take, body[position:]))
+    pieces.append(body[position:] if fence else _uncommented(body[position:], hidden))
     return "".join(pieces), hidden
+
+
+def _uncommented(text: str, hidden: list[str]) -> str:
+    """A stretch without its comments, whose words are put to `hidden`; in one pass, for a comment may never end."""
+    pieces, position = [], 0
+    unclosed: set[str] = set()
+    for match in _COMMENT_START.finditer(text):
+        opening = match.group()
+        if match.start() < position or opening in unclosed:
+            continue
+        closing = "-->" if opening == "<!--" else "%%"
+        end = text.find(closing, match.end())
+        if end < 0:
+            unclosed.add(opening)
+            continue
+        comment = text[match.end() : end]
+        if comment.strip():
+            hidden.append(comment.strip())
+        pieces.append(text[position : match.start()] + ("\n" if "\n" in comment else ""))
+        position = end + len(closing)
+    pieces.append(text[position:])
+    return "".join(pieces)
 
 
 def _plain(text: str) -> str:
     """Inline Markdown reduced to its words."""
-    spans: list[str] = []
-
-    def hold(match: re.Match[str]) -> str:
-        spans.append(match.group(2).strip())
-        return f"\x02{len(spans) - 1}\x03"
-
     text = text.replace("\x02", "").replace("\x03", "")
+    spans: list[str] = []
     if "`" in text:
-        text = _CODE_SPAN.sub(hold, text)
+        text, spans = _held(text)
     if "[" in text:
         text = _EMBED.sub("", text)
         text = _WIKILINK.sub(lambda match: (match.group(2) or _target_words(match.group(1))).strip(), text)
@@ -149,6 +161,28 @@ def _plain(text: str) -> str:
 
         text = html.unescape(text)
     return re.sub("\x02(\\d+)\x03", lambda match: spans[int(match.group(1))], text)
+
+
+def _held(text: str) -> tuple[str, list[str]]:
+    """The text with each code span replaced by a mark and its number, and the spans' words; in one pass."""
+    runs = list(_TICKS.finditer(text))
+    closing: dict[int, list[int]] = {}
+    for number in range(len(runs) - 1, -1, -1):
+        closing.setdefault(len(runs[number].group()), []).append(number)
+    pieces, spans, position, number = [], list[str](), 0, 0
+    while number < len(runs):
+        run = runs[number]
+        later = closing[len(run.group())]
+        while later and later[-1] <= number:
+            later.pop()
+        if not later:
+            number += 1
+            continue
+        end = runs[later[-1]]
+        pieces.append(f"{text[position : run.start()]}\x02{len(spans)}\x03")
+        spans.append(text[run.end() : end.start()].strip())
+        position, number = end.end(), later[-1] + 1
+    return "".join((*pieces, text[position:])), spans
 
 
 def _target_words(target: str) -> str:

@@ -54,7 +54,7 @@ def extract(data: bytes, name: str = "") -> Extracted:
     return Extracted(
         "pdf",
         parts,
-        title=title or _printed_title(pages),
+        title=title or _printed_title(pages) or _only_chapter(reader),
         author=author,
         published=published,
         notes=tuple(notes),
@@ -194,6 +194,15 @@ def _printed_title(pages: list[list[Line]]) -> str:
             break
     title = sensible(pdf_paragraphs.tidy(" ".join(lines)))
     return title if len(title) < 180 else ""
+
+
+def _only_chapter(reader: Any) -> str:
+    """The title of an outline that has a single entry at its top, as an extract of a longer work has; else ''."""
+    try:
+        entries = [item for item in reader.outline if not isinstance(item, list)]
+        return sensible(str(entries[0].title)) if len(entries) == 1 else ""
+    except Exception:  # as above
+        return ""
 
 
 def _numbers(numbers: list[int]) -> str:

@@ -19,7 +19,17 @@ MOST_BOXES = 2000
 _FILLS = frozenset({b"f", b"F", b"f*", b"B", b"B*", b"b", b"b*"})
 _PATH_ENDS = _FILLS | {b"n", b"S", b"s"}
 _SHOWS = frozenset({b"Tj", b"TJ", b"'", b'"'})
-_HIDING = re.compile(rb"(?:\b1(?:\.0*)?|\.9[789]\d*)\s+(?:g|rg|scn?)\b|\b0(?:\.0*)?\s+k\b|\b[37]\s+Tr\b")
+_ONE = rb"(?:1(?:\.0*)?|0?\.9[789]\d*)\s+"
+_ZERO = rb"0?(?:0|\.0+)\s+"
+_HIDING = re.compile(
+    rb"(?:^|[^\d.\s])\s*"
+    + _ONE
+    + rb"(?:g|scn?)\b|"
+    + _ONE * 3
+    + rb"(?:rg|scn?)\b|(?:^|\s)"
+    + _ZERO * 4
+    + rb"k\b|\b[37]\s+Tr\b"
+)
 _GREY, _RGB, _CMYK, _ANY = b"g", b"rg", b"k", frozenset({b"sc", b"scn"})
 
 

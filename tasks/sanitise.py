@@ -271,7 +271,7 @@ _RULES: tuple[_Rule, ...] = (
     ),
 )
 _ROLE = re.compile(
-    r"(?:^|\n|[>.!?]\s?)\s*(?:#{1,4}\s*"
+    r"(?:^|\n|[>.!?]\s?)[ \t]{0,8}(?:#{1,4}\s*"
     r"|\[|\*\*)?(?:SYSTEM|ASSISTANT|DEVELOPER)(?:\s+(?:PROMPT|MESSAGE|OVERRIDE|NOTE|INSTRUCTIONS?))?(?:\]"
     r"|\*\*)?\s*:\s*"
     r"(?i:you|ignore|mark|delete|approve|execute|run|reveal|do not|never|always|from now|output|reply"
