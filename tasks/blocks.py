@@ -33,6 +33,7 @@ _KINDS = {
 }
 _REFERENCE = re.compile(r"\[\^([^\]\s]+)\]")
 _DEFINITION = re.compile(r" {0,3}\[\^([^\]\s]+)\]:[ \t]*")
+_NOTE_LINE = re.compile(r"""\[\^[^\]\s]+\]: [\w"(\[]""")
 _LINK = re.compile(
     r"\[\[((?:(?!\]\]|\[\[)[^\n\r])+)\]\]|(?<!\])\[([^\[\]\n]*)\]\((<[^<>\n]*>|[^\s()<]+)\)",
 )
@@ -59,6 +60,17 @@ def split(body: str) -> tuple[Block, ...]:
     offsets = [0]
     for row in rows:
         offsets.append(offsets[-1] + len(row))
+    notes = _last_notes(rows)
+    if notes < len(rows) - 1:
+        # footnotes are the slow half of a page; once the first of the last ones is known to be one, all are
+        found = _blocks(rows[: notes + 1], offsets)
+        if found and found[-1].kind is BlockKind.FOOTNOTE and found[-1].start == offsets[notes]:
+            rest = (_block(rows, offsets, number, number + 1, BlockKind.FOOTNOTE) for number in range(notes + 1, len(rows)))
+            return (*found, *(block for block in rest if block is not None))
+    return tuple(_blocks(rows, offsets))
+
+
+def _blocks(rows: Sequence[str], offsets: Sequence[int]) -> list[Block]:
     found: list[Block] = []
     line = 0
     for token in markup.tokens(rows):
@@ -71,7 +83,19 @@ def split(body: str) -> tuple[Block, ...]:
         if block:
             found.append(block)
             line = last
-    return tuple(found + _stray(rows, offsets, line, len(rows)))
+    return found + _stray(rows, offsets, line, len(rows))
+
+
+def _last_notes(rows: Sequence[str]) -> int:
+    """Index of the first of the one-line definitions that end a text; the number of lines when there is none."""
+    first = number = len(rows)
+    while number:
+        number -= 1
+        if _NOTE_LINE.match(rows[number]):
+            first = number
+        elif rows[number].strip():
+            break
+    return first
 
 
 def _block(
@@ -124,9 +148,13 @@ def plain_hash(text: str, kind: BlockKind | None = None) -> str:
     return _digest(_normal(kind, text, None))
 
 
-def written_hash(kind: BlockKind, text: str) -> str:
-    """What is kept of a proposed block: a hash of it as it stands (links and labels too), and one of its words."""
-    return f"{_digest(text.strip())[:24]}.{plain_hash(text, kind)[:24]}"
+def written_hash(kind: BlockKind, text: str, normal: str = "") -> str:
+    """What is kept of a proposed block: a hash of it as it stands (links and labels too), and one of its words.
+
+    `normal` is the block's normal hash where it is known; without links it is the hash of the words.
+    """
+    linked = not normal or "[[" in text or "](" in text
+    return f"{_digest(text.strip())[:24]}.{(plain_hash(text, kind) if linked else normal)[:24]}"
 
 
 def _digest(text: str) -> str:

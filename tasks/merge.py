@@ -265,7 +265,8 @@ def _judged(old: Item, part: Piece | None, resolve: Resolve, sheet: _Sheet, over
 
 
 def _ours(name: str, kind: BlockKind, text: str, resolve: Resolve) -> BlockRecord:
-    return BlockRecord(name, kind, normal_hash(kind, text, resolve), Owner.PIPELINE, written_hash(kind, text))
+    normal = normal_hash(kind, text, resolve)
+    return BlockRecord(name, kind, normal, Owner.PIPELINE, written_hash(kind, text, normal))
 
 
 def _named(item: Item) -> str:
@@ -296,8 +297,9 @@ def _relabelled_pieces(
             label = first
             for digits in (8, 16, 32, 64):
                 label = first if digits == 8 else label_of(citation, digits)
-                theirs = foreign.get(label, "")
-                if theirs in ("", definition(citation, label)) and _same(meaning.get(label, citation), citation):
+                theirs = foreign.get(label)
+                free = theirs is None or theirs == definition(citation, label)
+                if free and _same(meaning.get(label, citation), citation):
                     break
             meaning[label] = replace(citation, label=label)
             if label != first:
@@ -323,6 +325,8 @@ def _with_definitions(
     """The items with the definitions that their references need, and without those that nothing refers to."""
     used: dict[str, None] = {}
     for item in items:
+        if item.record.id.startswith(DEFINITION) and item.record.owner is Owner.PIPELINE:
+            continue
         for label in references(item.text):
             used.setdefault(label)
     order = {label: number for number, label in enumerate(used)}
@@ -363,7 +367,8 @@ def _definition(citation: Citation, label: str, taken: set[str], resolve: Resolv
     name = DEFINITION + label
     while name in taken:
         name += "~"
-    return Item(_ours(name, BlockKind.FOOTNOTE, text, resolve), text)
+    normal = normal_hash(BlockKind.FOOTNOTE, text, resolve)
+    return Item(BlockRecord(name, BlockKind.FOOTNOTE, normal, Owner.PIPELINE, digest(text)), text)
 
 
 def _renewed(item: Item, citation: Citation | None, resolve: Resolve) -> Item:
@@ -371,7 +376,7 @@ def _renewed(item: Item, citation: Citation | None, resolve: Resolve) -> Item:
     if citation is None:
         return item
     text = definition(citation, definition_label(item.text))
-    written = written_hash(BlockKind.FOOTNOTE, text)
+    written = digest(text)
     if written == item.record.written:
         return item
     record = replace(item.record, hash=normal_hash(BlockKind.FOOTNOTE, text, resolve), written=written)

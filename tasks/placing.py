@@ -187,8 +187,21 @@ def compose(
     """
     items = arranged(added, kept)
     text = _joined(body, on_disk, items, head)
+    if not on_disk and head:
+        # pieces of a proposal are one block each wherever they stand
+        return items, _as_blocks(items, text), text
     blocks = _read_back(text, items, head)
     return (items, blocks, text) if blocks is not None else _step_by_step(body, on_disk, disk, items, head)
+
+
+def _as_blocks(items: Sequence[Item], text: str) -> tuple[Block, ...]:
+    found = []
+    end = 0
+    for item in items:
+        start = text.index(item.text, end)
+        end = start + len(item.text)
+        found.append(Block(item.record.kind, item.text, start, end, item.level))
+    return tuple(found)
 
 
 def _step_by_step(

@@ -93,6 +93,14 @@ def test_splitting_loses_nothing(body: str) -> None:
     assert body[position:].strip() == ""
 
 
+@given(st.lists(st.sampled_from([*PIECES, "[^b]: y\n", "[^c]: [[z]] \"q\"\n"]), max_size=12), st.integers(1, 4))
+def test_last_footnotes_are_split_as_the_rules_say(pieces: list[str], notes: int) -> None:
+    """The short way through the definitions that end a page gives what the long way gives."""
+    body = "".join([*pieces, *('[^n]: [[a]] "x"\n' for _ in range(notes))])
+    long_way = (block.text.removesuffix("the end").rstrip() for block in split(f"{body}\nthe end"))
+    assert [block.text.rstrip() for block in split(body)] == [text for text in long_way if text]
+
+
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
 def test_line_endings_change_no_block(body: str) -> None:
     """A text with CRLF has the same blocks with the same hashes."""
