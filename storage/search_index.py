@@ -73,6 +73,7 @@ def build_index(
         save_index(index_of(tables), out)
         return
     ids = {name: changed.get(name, frozenset()) for name in _EVERYTHING}
+    ids["embeddings"] |= ids["pages"]  # a page may come back to an embedding that was there all the time
     save_index(_next(former, tables, ids), out)
 
 

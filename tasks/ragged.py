@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -52,11 +53,9 @@ class Ragged:
         pieces: list[NDArray[Any]] = []
         lengths = np.zeros(size, np.int64)
         lengths[moves[stay]] = np.diff(self.bounds)[stay]
-        breaks = (
-            np.flatnonzero((np.diff(origin) != 1) | (origin[1:] < 0)) + 1
-        )  # runs of rows that stay together
-        starts = [0, *breaks.tolist()] if size else []
-        for start, end in zip(starts, [*starts[1:], size], strict=True):
+        apart = (np.diff(origin) != 1) | (origin[1:] < 0)  # where a run of rows that stay together ends
+        edges = [0, *(np.flatnonzero(apart) + 1).tolist(), size] if size else []
+        for start, end in pairwise(edges):
             if origin[start] < 0:
                 lengths[start] = len(new[start])
                 pieces.append(new[start])

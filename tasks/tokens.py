@@ -72,7 +72,7 @@ def fold(text: str) -> str:
     """The text in compatibility form, in lower case and without accents; each alphabet keeps its letters."""
     if text.isascii():
         return text.lower()
-    spread = unicodedata.normalize("NFKD", text.casefold())
+    spread = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     return unicodedata.normalize("NFC", _FOLDED_MARK.sub("", spread)).translate(_FOLDS)
 
 
@@ -100,7 +100,7 @@ def _add_word(word: str, found: list[str]) -> None:
         exact = word.replace(",", "") if _THOUSANDS.fullmatch(word) else word
         found.append(exact)
         if exact[0] == "v" and exact[1].isdigit():
-            found.append(exact[1:])  # v0.13 is also asked for as 0.13
+            found += (exact[1:], parts[0][1:])  # v0.13 is also asked for as 0.13
     for part in parts:
         if _DIGIT.search(part):
             found.append(part)
