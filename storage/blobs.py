@@ -46,7 +46,7 @@ class Blobs:
         self._packs = folder / "packs"
         self._plain = folder / "plain"
         self._lock = threading.RLock()
-        self._index: dict[str, _Place] = {}
+        self._index: dict[str, tuple[_Place, ...]] = {}  # more than one after damage was mended
         self._scanned: dict[Path, int] = {}
         self._descriptor = -1
         self._pack: Path | None = None
@@ -74,14 +74,18 @@ class Blobs:
                 if file.is_file():
                     codec = _ZSTD if name.endswith(".zst") else _RAW
                     return _verified(digest, _decompress(file.read_bytes(), codec, -1), file)
-            place = self._find(digest)
-            if place is None:
+            places = self._find(digest)
+            if not places:
                 raise StateError(f"blob {digest}", "is missing from the state folder", "Run `nightwiki check`.")
-            return _verified(digest, _read_frame(place), place.pack)
+            for place in places:
+                content = _read_frame(place)
+                if sha256(content) == digest:
+                    return content
+            raise _damaged(digest, places[0].pack)
 
     def __contains__(self, digest: str) -> bool:
         with self._lock:
-            return self._loose(digest) is not None or self._find(digest) is not None
+            return self._loose(digest) is not None or bool(self._find(digest))
 
     def path(self, digest: str) -> Path:
         """A file that holds exactly the blob's bytes, for readers that want a path; not to be written to."""
@@ -129,8 +133,7 @@ class Blobs:
             try:
                 self.get(digest)
             except StateError:
-                place = self._loose(digest) or self._index[digest].pack
-                yield digest, place
+                yield digest, self._loose(digest) or self._index[digest][0].pack
 
     def clean(self) -> None:
         """Drop the plain copies that `path` made."""
@@ -149,8 +152,9 @@ class Blobs:
                     dropped += 1
             self._scan()
             by_pack: dict[Path, dict[str, _Place]] = {}
-            for digest, place in self._index.items():
-                by_pack.setdefault(place.pack, {})[digest] = place
+            for digest, several in self._index.items():
+                for place in several:
+                    by_pack.setdefault(place.pack, {})[digest] = place
             for pack in sorted(self._scanned):
                 places = by_pack.get(pack, {})
                 dead = [digest for digest in places if digest not in live]
@@ -160,8 +164,6 @@ class Blobs:
                 if 2 * sum(_FRAME.size + places[digest].stored for digest in dead) < size and len(dead) < len(places):
                     continue  # mostly alive: rewriting would cost more than it frees
                 self._rewrite(pack, {digest: places[digest] for digest in places if digest in live})
-                for digest in dead:
-                    del self._index[digest]
                 dropped += len(dead)
         return dropped
 
@@ -174,16 +176,13 @@ class Blobs:
             write_file(target, frames())
         pack.unlink()
         fsync_folder(self._packs)
-        for digest in keep:
-            del self._index[digest]
-        del self._scanned[pack]
         self._scan()
 
     def _sound(self, digest: str) -> bool:
-        place = self._index.get(digest)
-        if place is not None and place.pack == self._pack and self._owner == os.getpid():
+        places = self._index.get(digest, ())
+        if self._owner == os.getpid() and any(place.pack == self._pack for place in places):
             return True  # written by this object a moment ago
-        if self._loose(digest) is None and self._find(digest) is None:
+        if self._loose(digest) is None and not self._find(digest):
             return False
         try:
             self.get(digest)
@@ -208,7 +207,7 @@ class Blobs:
         except OSError:
             os.ftruncate(descriptor, offset)  # a full disk must not leave half a frame before later ones
             raise
-        self._index[digest] = _Place(pack, offset + _FRAME.size, len(stored), raw, codec)
+        self._add(digest, _Place(pack, offset + _FRAME.size, len(stored), raw, codec))
         self._scanned[pack] = offset + _FRAME.size + len(stored)
         self._unsynced.add(pack)
 
@@ -234,10 +233,13 @@ class Blobs:
         for folder in sorted(self.folder.glob("??")):
             yield from (file for file in sorted(folder.iterdir()) if len(file.name.removesuffix(".zst")) == 62)
 
-    def _find(self, digest: str) -> _Place | None:
+    def _find(self, digest: str) -> tuple[_Place, ...]:
         if digest not in self._index:
             self._scan()
-        return self._index.get(digest)
+        return self._index.get(digest, ())
+
+    def _add(self, digest: str, place: _Place) -> None:
+        self._index[digest] = (*self._index.get(digest, ()), place)
 
     def _scan(self) -> None:
         """Learn the frames that were added since the last look, by this process or another."""
@@ -248,7 +250,11 @@ class Blobs:
         for pack in gone:
             del self._scanned[pack]
         if gone:
-            self._index = {digest: place for digest, place in self._index.items() if place.pack in self._scanned}
+            left = {
+                digest: tuple(place for place in places if place.pack in self._scanned)
+                for digest, places in self._index.items()
+            }
+            self._index = {digest: places for digest, places in left.items() if places}
         for name in sorted(present):
             pack = Path(name)
             known = self._scanned.get(pack, 0)
@@ -263,7 +269,7 @@ class Blobs:
                 magic, codec, stored, raw, digest = _FRAME.unpack(file.read(_FRAME.size))
                 if magic != _MAGIC or offset + _FRAME.size + stored > size:
                     break  # torn by a crash, or damaged: nothing behind it can be trusted
-                self._index[digest.hex()] = _Place(pack, offset + _FRAME.size, stored, raw, codec)
+                self._add(digest.hex(), _Place(pack, offset + _FRAME.size, stored, raw, codec))
                 offset += _FRAME.size + stored
             self._scanned[pack] = offset
 
@@ -309,5 +315,9 @@ def _read_frame(place: _Place) -> bytes:
 
 def _verified(digest: str, content: bytes, file: Path) -> bytes:
     if sha256(content) != digest:
-        raise StateError(str(file), f"blob {digest} is damaged", "Run `nightwiki check` to see what refers to it.")
+        raise _damaged(digest, file)
     return content
+
+
+def _damaged(digest: str, file: Path) -> StateError:
+    return StateError(str(file), f"blob {digest} is damaged", "Run `nightwiki check` to see what refers to it.")

@@ -146,19 +146,12 @@ def _ledger(state: WikiState) -> Iterator[Finding]:
 def _blobs(state: WikiState) -> Iterator[Finding]:
     damaged = dict(state.blobs.damaged())
     for digest, file in sorted(damaged.items()):
-        yield _finding("blob", ERROR, f"{file}: blob {digest} is damaged", "Reading its source again mends it (ingest --force).")
-    try:
-        manifest = state.snapshots.current()
-        snapshot = Snapshot(state.snapshots.layout, manifest) if manifest else None
-        sources = snapshot.table("sources", ["id", "location", "document", "analysis"]).to_pylist() if snapshot else []
-    except StateError:
-        return
-    for row in sources:
-        for kind in ("document", "analysis"):
-            digest = row[kind]
-            if digest and digest not in damaged and digest not in state.blobs:
-                yield _finding("blob", ERROR, f"the {kind} of {row['location']} is missing (blob {digest})",
-                               f"nightwiki ingest --force {row['location']}")
+        yield _finding("blob", ERROR, f"{file}: blob {digest} is damaged", "Restore it from a backup.")
+    for commit in state.journal.closed():
+        lost = [one.path for one in commit.landed if one.before and one.before not in state.blobs]
+        for path in lost:
+            yield _finding("blob", WARNING, f"its bytes from before run {commit.run} are missing, so undo cannot bring them back",
+                           "", path)
 
 
 def _identities(state: WikiState) -> Iterator[Finding]:

@@ -135,6 +135,8 @@ class Vault:
                     continue
                 try:
                     if entry.is_dir():
+                        if entry.is_symlink() and self._overlaps(entry.path):
+                            continue  # its files are scanned under their own path
                         pending.append((entry.path, path + "/", above | {key}))
                     elif entry.name.lower().endswith(endings) if endings else True:
                         found = entry.stat()
@@ -199,6 +201,11 @@ class Vault:
             except OSError:
                 continue
         return tuple(sorted(found))
+
+    def _overlaps(self, link: str) -> bool:
+        """Whether a link leads to a place inside the vault, or to one that holds the vault."""
+        root, real = os.path.realpath(self.root) + "/", os.path.realpath(link) + "/"
+        return real.startswith(root) or root.startswith(real)
 
     def _prepare(self, swap: Swap, batch: _Batch) -> _Prepared:
         refused = self._forbidden(swap.path)

@@ -10,19 +10,10 @@ from hypothesis import strategies as st
 
 from config.errors import StateError
 from storage.journal import Closed, Journal, Landed, Plan, Result, intents
-from tasks.records import (
-    CandidateRecord,
-    Changes,
-    ChunksRecord,
-    EmbeddingRecord,
-    FileWrite,
-    PageRecord,
-    Refusal,
-    SourceRecord,
-)
+from storage.tables import TABLES
+from tasks.records import Changes, FileWrite, Refusal
 
-NUMBERS = st.integers(-(2**63), 2**63 - 1)
-st.register_type_strategy(int, NUMBERS)
+st.register_type_strategy(int, st.integers(-(2**63), 2**63 - 1))
 
 
 def few(record: type) -> st.SearchStrategy[tuple[object, ...]]:
@@ -31,9 +22,7 @@ def few(record: type) -> st.SearchStrategy[tuple[object, ...]]:
 
 IDS = st.lists(st.text(max_size=5), max_size=2).map(tuple)
 CHANGES = st.just(Changes()) | st.builds(
-    Changes, few(PageRecord), few(SourceRecord), few(ChunksRecord), few(CandidateRecord), few(EmbeddingRecord),
-    IDS, IDS, IDS, IDS, IDS,
-)
+    Changes, **{name: few(record) for name, record in TABLES.items()}, **{f"drop_{name}": IDS for name in TABLES})
 BYTES = st.none() | st.binary(max_size=20)
 LAST = st.builds(FileWrite, st.text(max_size=9), st.none() | st.text(max_size=4), BYTES, CHANGES)
 WRITES = st.recursive(LAST, lambda inner: st.builds(
@@ -41,7 +30,7 @@ WRITES = st.recursive(LAST, lambda inner: st.builds(
     max_leaves=3)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.lists(WRITES, max_size=4).map(tuple), CHANGES)
 def test_a_plan_comes_back(tmp_path_factory: pytest.TempPathFactory, writes: tuple[FileWrite, ...], changes: Changes) -> None:
     """Writes with their bytes, rows, fallbacks and order survive the journal."""
