@@ -4,7 +4,7 @@ PYTHON ?= $(firstword $(shell command -v python3.11 python3.12 python3.13 python
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo-wiki
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: demo test lint types unit bench clean
 
@@ -38,7 +38,7 @@ clean:
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; $(PYTHON) is older. Say make PYTHON=/path/to/python3.11" >&2; exit 1; }
-	@echo "Setting up $(VENV) (about 350 MB to download, once) ..."
+	@echo "Setting up $(VENV) (about 220 MB to download, once) ..."
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.offline: pyproject.toml constraints.txt | $(BIN)/python
