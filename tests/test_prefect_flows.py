@@ -1,0 +1,336 @@
+"""The night under a real Prefect server: runs, end states, artifacts, deployments, `up`, and a clean end of it all."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from config.edit import set_value
+from config.errors import NightwikiError
+from config.wiki import Wiki, open_wiki
+from flows import server
+from flows.steps import DirectRunner, silent
+from serving.new_wiki import carry_out, plan
+from storage.locks import run_lock
+from tasks.digest import NightReport
+
+ROOT = Path(__file__).resolve().parents[1]
+ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
+
+
+def small_wiki(root: Path) -> Wiki:
+    """A wiki of one source, which does not wait for the source to stand still."""
+    carry_out(plan(root))
+    settings = root / "nightwiki.yaml"
+    text = set_value(settings.read_text(), ("sources", "settle_seconds"), 0)
+    text = set_value(text, ("search", "vector"), "off")
+    text = set_value(text, ("staging", "policy"), "off")
+    settings.write_text(set_value(text, ("prefect", "port"), server.free_port()))
+    (root / "raw_sources" / "eniac.md").write_text(
+        "# ENIAC\n\nENIAC was shown to the public in February 1946. It was built in Philadelphia by "
+        "Mauchly and Eckert."
+        " It held about 18,000 vacuum tubes and filled a large room of the Moore School.\n"
+    )
+    return open_wiki(root)
+
+
+class Up:
+    """A `nightwiki up` in a process of its own, started beside a user's own flows/ and config/ folders."""
+
+    def __init__(self, wiki: Wiki, folder: Path) -> None:
+        for name in ("flows", "config"):
+            (folder / name).mkdir(parents=True)
+            (folder / name / "__init__.py").write_text("raise RuntimeError('a stranger was imported')\n")
+        self.wiki = wiki
+        self.log = folder / "up.log"
+        environ = os.environ | {
+            "PYTHONPATH": str(ROOT),
+            "PYTHONSAFEPATH": "1",
+            "PREFECT_API_URL": "http://127.0.0.1:9/api",
+        }
+        with self.log.open("wb") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "serving.cli", "-w", str(wiki.root), "up"],
+                cwd=folder,
+                env=environ,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        wait_until(lambda: "Stop with" in self.log.read_text() or self.process.poll() is not None, 120)
+        endpoint = server.find_server(wiki)
+        assert endpoint, self.log.read_text()
+        self.endpoint = endpoint
+        self.api = httpx.Client(base_url=endpoint.api_url, timeout=30)
+        wait_until(lambda: len(self.post("deployments/filter")) == 2, 60)
+
+    def post(self, path: str, **body: Any) -> Any:
+        answer = self.api.post(path, json=body)
+        answer.raise_for_status()
+        return answer.json()
+
+    def run(self, flow: str, **parameters: Any) -> Any:
+        """Trigger a deployment as the console does, and wait for the run's end."""
+        deployment = self.api.get(f"deployments/name/{flow}/{self.wiki.name}").json()["id"]
+        run = self.post(f"deployments/{deployment}/create_flow_run", parameters=parameters)["id"]
+        wait_until(lambda: self.api.get(f"flow_runs/{run}").json()["state"]["type"] in ENDED, 120)
+        return self.api.get(f"flow_runs/{run}").json()
+
+
+def wait_until(true: Callable[[], bool], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.2)
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    """One real server with served deployments for all tests of this module."""
+    running = Up(small_wiki(tmp_path_factory.mktemp("wikis") / "my wiki"), tmp_path_factory.mktemp("user"))
+    yield running
+    if running.process.poll() is None:
+        running.process.send_signal(signal.SIGTERM)
+        running.process.wait(60)
+    running.api.close()
+
+
+def test_deployments_are_ours_described_and_scheduled(up: Up) -> None:
+    """They carry the wiki's name, load by module path, and explain their parameters."""
+    found = {one["entrypoint"]: one for one in up.post("deployments/filter")}
+    assert set(found) == {"flows.deployed.nightly", "flows.deployed.ingest"}
+    nightly = found["flows.deployed.nightly"]
+    assert (nightly["name"], nightly["tags"], nightly["paused"]) == (
+        "my wiki",
+        ["nightwiki", "my wiki"],
+        False,
+    )
+    assert nightly["schedules"][0]["schedule"]["cron"] == "0 2 * * *"
+    properties = found["flows.deployed.ingest"]["parameter_openapi_schema"]["properties"]
+    assert all(one["description"] for one in properties.values())
+    assert set(properties) == {"wiki", "sources", "force", "dry_run"}
+
+
+def test_a_wrong_parameter_is_refused(up: Up) -> None:
+    """The run form says what is wrong instead of failing at two in the morning."""
+    deployment = up.api.get("deployments/name/ingest/my wiki").json()["id"]
+    answer = up.api.post(
+        f"deployments/{deployment}/create_flow_run", json={"parameters": {"force": "perhaps"}}
+    )
+    assert answer.status_code == 409
+
+
+def test_a_triggered_night_fills_the_wiki_and_shows_itself(up: Up) -> None:
+    """Name, tasks, logs of our own modules, the digest; and a user's folders beside do no harm."""
+    run = up.run("nightly")
+    assert run["state"]["type"] == "COMPLETED", (run["state"], up.log.read_text())
+    assert run["name"].startswith("nightly my wiki 20")
+    assert [path.name for path in (up.wiki.root / "wiki").glob("eniac*.md")] != []
+    only = {"flow_runs": {"id": {"any_": [run["id"]]}}}
+    tasks = [one["name"] for one in up.post("task_runs/filter", **only)]
+    assert 3 <= len(tasks) <= 20
+    digest = next(one for one in up.post("artifacts/filter", **only) if one["key"] == "digest-my-wiki")
+    assert "ENIAC" in digest["data"]
+
+
+def ingest(up: Up) -> subprocess.CompletedProcess[str]:
+    """`nightwiki ingest --json` in a terminal."""
+    command = [sys.executable, "-m", "serving.cli", "-w", str(up.wiki.root), "ingest", "--json"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def last_run(up: Up) -> tuple[str, str, str]:
+    """Type and name of the last run's state, and its flow's name."""
+    begun = {"state": {"type": {"not_any_": ["SCHEDULED"]}}}
+    run = up.post("flow_runs/filter", sort="START_TIME_DESC", limit=1, flow_runs=begun)[0]
+    return run["state"]["type"], run["state"]["name"], run["name"].split()[0]
+
+
+def test_the_terminal_runs_its_flow_there(up: Up) -> None:
+    """`nightwiki ingest` is seen in the console when the server is up, and prints the night's answer alone."""
+    done = ingest(up)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["state"] == "ok"
+    assert last_run(up) == ("COMPLETED", "Completed", "ingest")
+
+
+def test_a_busy_wiki_ends_as_skipped(up: Up) -> None:
+    """A run that finds the lock held is no failure; it names the holder, and the terminal hears the same."""
+    with run_lock(up.wiki.state_dir):
+        skipped = up.run("ingest")
+        done = ingest(up)
+    assert (skipped["state"]["type"], skipped["state"]["name"]) == ("CANCELLED", "Skipped")
+    assert f"pid {os.getpid()}" in skipped["state"]["message"]
+    assert done.returncode == 1
+    assert f"pid {os.getpid()}" in done.stderr
+
+
+def test_a_night_with_failures_ends_as_partial(up: Up) -> None:
+    """It is of a failed type, so that the console shows it red, and the exit code is 3."""
+    (up.wiki.root / "raw_sources" / "broken.pdf").write_bytes(b"%PDF-1.7 and nothing else")
+    assert ingest(up).returncode == 3
+    assert last_run(up) == ("FAILED", "Partial", "ingest")
+
+
+def test_an_edit_is_taken_in_within_a_minute(up: Up) -> None:
+    """A note written in Obsidian is found without waiting for the night."""
+    from storage.reader import Reader
+
+    (up.wiki.root / "wiki" / "my note.md").write_text("# My note\n\nSomething about punched cards.\n")
+    reader = Reader(up.wiki.state_dir)
+
+    def known() -> bool:
+        snapshot = reader.current()
+        return (
+            snapshot is not None
+            and "wiki/my note.md" in snapshot.table("pages", ["path"]).column("path").to_pylist()
+        )
+
+    wait_until(known, 60)
+
+
+def test_only_one_may_be_up(up: Up) -> None:
+    """The second is told where the first one is."""
+    command = [sys.executable, "-m", "serving.cli", "-w", str(up.wiki.root), "up"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert up.endpoint.ui_url in done.stderr
+
+
+def test_dead_runs_are_watched_for(up: Up) -> None:
+    """A run whose process was killed does not look alive for ever."""
+    names = [one["name"] for one in up.post("automations/filter")]
+    assert names == ["nightwiki: mark dead runs as crashed"]
+
+
+def test_nothing_is_kept_outside_the_state_folder(up: Up) -> None:
+    """Prefect's home is the wiki's; the folder that flows run in stays empty."""
+    assert (up.wiki.state_dir / "prefect" / "prefect.db").exists()
+    assert list(server.working_folder(up.wiki).iterdir()) == []
+
+
+def test_a_signal_ends_all_that_was_started(up: Up) -> None:
+    """SIGTERM to `up` stops its server, removes the note about it, and leaves schedules on."""
+    up.process.send_signal(signal.SIGTERM)
+    assert up.process.wait(60) == 0, up.log.read_text()
+    wait_until(lambda: not server.answers(up.endpoint.api_url), 20)
+    assert server.read_endpoint(up.wiki) is None
+    assert "Stopped." in up.log.read_text()
+    assert "stranger" not in up.log.read_text()
+
+
+def test_a_server_ends_with_its_parent_even_when_that_is_killed(up: Up, tmp_path: Path) -> None:
+    """After `kill -9` no server is left behind, and the next one starts on the same database."""
+    code = (
+        "import sys, time; from pathlib import Path; from config.wiki import open_wiki; from flows.server "
+        "import own_server\n"
+        "with own_server(open_wiki(Path(sys.argv[1]))) as endpoint: print(endpoint.api_url, flush=True); "
+        "time.sleep(600)"
+    )
+    with ExitStack() as stack:
+        parent = stack.enter_context(
+            subprocess.Popen(
+                [sys.executable, "-c", code, str(up.wiki.root)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+            )
+        )
+        assert parent.stdout
+        api_url = parent.stdout.readline().strip()
+        assert server.answers(api_url)
+        parent.kill()
+    wait_until(lambda: not server.answers(api_url), 30)
+    assert server.find_server(up.wiki) is None
+
+
+# --- without a server ------------------------------------------------------------------------------------------------
+
+
+def test_an_inherited_address_is_never_consent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PREFECT_API_URL of the shell does not lead our runs to a stranger's server, unless the settings say so."""
+    monkeypatch.setenv("PREFECT_API_URL", "https://stranger.example/api")
+    monkeypatch.setenv("PREFECT_API_KEY", "secret")
+    wiki = small_wiki(tmp_path / "w")
+    assert server.find_server(wiki) is None
+    variables = server.client_environment(wiki, "http://127.0.0.1:1/api")
+    assert variables["PREFECT_API_URL"] == "http://127.0.0.1:1/api"
+    assert "PREFECT_API_KEY" not in variables
+    prefect = wiki.settings.prefect.model_copy(
+        update={"mode": "existing", "api_url": "http://127.0.0.1:1/api"}
+    )
+    existing = replace(wiki, settings=wiki.settings.model_copy(update={"prefect": prefect}))
+    assert server.client_environment(existing, prefect.api_url)["PREFECT_API_KEY"] == "secret"
+    assert server.find_server(existing) is None
+
+
+def test_a_note_of_a_dead_server_is_not_believed(tmp_path: Path) -> None:
+    """up.json may survive a power cut; the server it names must answer."""
+    wiki = small_wiki(tmp_path / "w")
+    wiki.state_dir.mkdir(exist_ok=True)
+    for text in (
+        "",
+        "[]",
+        '{"pid": 1}',
+        json.dumps({"pid": 2**31 - 1, "api_url": "http://127.0.0.1:1/api", "started": ""}),
+    ):
+        server.endpoint_path(wiki).write_text(text)
+        assert server.find_server(wiki) is None
+
+
+def test_mode_none_starts_nothing(tmp_path: Path) -> None:
+    """`up` says why it has nothing to do."""
+    from flows.up import once
+
+    wiki = small_wiki(tmp_path / "w")
+    wiki.settings_path.write_text(set_value(wiki.settings_path.read_text(), ("prefect", "mode"), "none"))
+    with pytest.raises(NightwikiError, match=r"prefect\.mode is none"):
+        once(open_wiki(wiki.root), silent, lambda line: None)
+
+
+def test_a_taken_port_is_named(tmp_path: Path) -> None:
+    """Something else listens there: say which port, and what to set."""
+    import socket
+
+    wiki = small_wiki(tmp_path / "w")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with (
+            pytest.raises(NightwikiError, match=rf"port {port}.*prefect\.port"),
+            server.own_server(wiki, port),
+        ):
+            pass
+
+
+def test_a_direct_runner_keeps_order_and_passes_errors_on() -> None:
+    """Results come in the order of the items, and the first error ends the step."""
+    seen: list[tuple[str, int, int]] = []
+    runner = DirectRunner(lambda name, done, total: seen.append((name, done, total)))
+    assert runner.map("double", lambda item: item * 2, list(range(50))) == [2 * item for item in range(50)]
+    assert seen[-1] == ("double", 50, 50)
+    with pytest.raises(ZeroDivisionError):
+        runner.map("divide", lambda item: 1 // item, [1, 0, 2])
+
+
+def test_end_states_by_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ok is green; partial and failed are of a failed type under their own names."""
+    monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
+    from flows.deployed import ending
+
+    report = NightReport("r", "nightly", "ok", "2026-12-01T02:00:00Z", "2026-12-01T02:01:00Z", ())
+    states = [ending(replace(report, state=state)) for state in ("ok", "partial", "failed")]
+    assert [(state.type.value, state.name) for state in states] == [
+        ("COMPLETED", "Completed"),
+        ("FAILED", "Partial"),
+        ("FAILED", "Failed"),
+    ]
