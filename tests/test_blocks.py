@@ -67,20 +67,69 @@ html
 
 def resolve(target: str) -> str:
     """Two names of one page, and another page."""
-    return {"zuse": "pg-1", "people/zuse": "pg-1", "konrad": "pg-1", "z4": "pg-2"}.get(target.lower().removesuffix(".md"), "")
+    return {"zuse": "pg-1", "people/zuse": "pg-1", "konrad": "pg-1", "z4": "pg-2"}.get(
+        target.lower().removesuffix(".md"), ""
+    )
 
 
 def test_every_kind_of_block_is_found() -> None:
     """Headings of both forms, lists, tables, callouts, code, comments, math, HTML, rules and footnotes are blocks."""
     assert [block.kind for block in split(BODY)] == [
-        K.HEADING, K.HEADING, K.PARAGRAPH, K.LIST, K.LIST, K.TABLE, K.QUOTE, K.CODE, K.CODE, K.HTML, K.HTML, K.HTML,
-        K.RULE, K.PARAGRAPH, K.FOOTNOTE, K.FOOTNOTE,
-    ]  # fmt: skip
+        K.HEADING,
+        K.HEADING,
+        K.PARAGRAPH,
+        K.LIST,
+        K.LIST,
+        K.TABLE,
+        K.QUOTE,
+        K.CODE,
+        K.CODE,
+        K.HTML,
+        K.HTML,
+        K.HTML,
+        K.RULE,
+        K.PARAGRAPH,
+        K.FOOTNOTE,
+        K.FOOTNOTE,
+    ]
     assert [block.level for block in split(BODY)][:3] == [1, 1, 0]
 
 
-PIECES = ["# h\n", "para\n", "- a\n", "  - b\n", "\n", "\n\n", "```\n", "~~~\n", "> q\n", "| a |\n", "|---|\n", "    code\n", "\t", "%%\n", "$$\n",
-          "<!-- \n", "-->\n", "[^a]: x\n", "---\n", "===\n", " \n", "\r\n", "\r", "\x0b", "\x0c", "\u2028", "\0", "[r]: u\n", "1. x\n", "x", "\\", "<div>\n", "\ufeff"]  # fmt: skip
+PIECES = [
+    "# h\n",
+    "para\n",
+    "- a\n",
+    "  - b\n",
+    "\n",
+    "\n\n",
+    "```\n",
+    "~~~\n",
+    "> q\n",
+    "| a |\n",
+    "|---|\n",
+    "    code\n",
+    "\t",
+    "%%\n",
+    "$$\n",
+    "<!-- \n",
+    "-->\n",
+    "[^a]: x\n",
+    "---\n",
+    "===\n",
+    " \n",
+    "\r\n",
+    "\r",
+    "\x0b",
+    "\x0c",
+    "\u2028",
+    "\0",
+    "[r]: u\n",
+    "1. x\n",
+    "x",
+    "\\",
+    "<div>\n",
+    "\ufeff",
+]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
@@ -93,7 +142,7 @@ def test_splitting_loses_nothing(body: str) -> None:
     assert body[position:].strip() == ""
 
 
-@given(st.lists(st.sampled_from([*PIECES, "[^b]: y\n", "[^c]: [[z]] \"q\"\n"]), max_size=12), st.integers(1, 4))
+@given(st.lists(st.sampled_from([*PIECES, "[^b]: y\n", '[^c]: [[z]] "q"\n']), max_size=12), st.integers(1, 4))
 def test_last_footnotes_are_split_as_the_rules_say(pieces: list[str], notes: int) -> None:
     """The short way through the definitions that end a page gives what the long way gives."""
     body = "".join([*pieces, *('[^n]: [[a]] "x"\n' for _ in range(notes))])
@@ -118,7 +167,7 @@ def test_line_endings_change_no_block(body: str) -> None:
         (K.PARAGRAPH, "see [[zuse#Life|him]]", "see [him](people/zuse.md#Life)"),
         (K.PARAGRAPH, "said.[^nw-1234abcd]", "said.[^1]"),
         (K.PARAGRAPH, "two\nlines  here", "two lines\nhere"),
-        (K.FOOTNOTE, "[^nw-1]: [[zuse]] \"x\"", "[^2]:   [[konrad]] \"x\""),
+        (K.FOOTNOTE, '[^nw-1]: [[zuse]] "x"', '[^2]:   [[konrad]] "x"'),
         (K.TABLE, "| a | b |\n|---|---|\n| 1 | [[zuse\\|z]] |", "|a|b|\n|:-:|--:|\n|1|[[konrad\\|z]]|"),
         (K.TABLE, "| a | b |\n| - | - |", "a|b\n-|-"),
         (K.LIST, "- a\n- b\n  - c", "* a\n* b\n    - c"),
@@ -138,19 +187,42 @@ def test_a_change_of_form_claims_nothing(kind: BlockKind, one: str, two: str) ->
 @pytest.mark.parametrize(
     ("kind", "one", "two"),
     [
-        (K.PARAGRAPH, "a b", "a c"), (K.PARAGRAPH, "a b", "A b"), (K.PARAGRAPH, "see [[zuse|him]]", "see [[z4|him]]"),
-        (K.PARAGRAPH, "see [[zuse|him]]", "see [[zuse|her]]"), (K.PARAGRAPH, "see [[zuse]]", "see [[zuse#Life]]"),
-        (K.PARAGRAPH, "see [[zuse|him]]", "see him"), (K.PARAGRAPH, "see [[zuse]]", "see ![[zuse]]"), (K.PARAGRAPH, "a.", "a.[^1]"),
-        (K.PARAGRAPH, "a", "a\\\nb"), (K.PARAGRAPH, "*a*", "**a**"), (K.PARAGRAPH, "`[^a]`", "`[^b]`"), (K.PARAGRAPH, "`[[zuse]]`", "`[[konrad]]`"),
-        (K.PARAGRAPH, "[x](https://a.org)", "[x](https://b.org)"), (K.PARAGRAPH, "ab", "a b"), (K.PARAGRAPH, "$x[^2]$", "$x[^3]$"),
-        (K.LIST, "- [ ] a", "- [x] a"), (K.LIST, "- a\n- b", "- b\n- a"), (K.LIST, "- a\n  - b", "- a\n- b"), (K.LIST, "1. a", "- a"),
-        (K.LIST, "3. a", "1. a"), (K.LIST, "- ```\n  a\n  ```", "- ```\n    a\n  ```"), (K.CODE, "```\n a\n```", "```\na\n```"),
-        (K.CODE, "```py\na\n```", "```js\na\n```"), (K.TABLE, "|a|b|\n|-|-|", "|a|b|c|\n|-|-|-|"), (K.HEADING, "# A", "## A"),
-        (K.QUOTE, "> [!note] x", "> [!tip] x"), (K.QUOTE, "> a", "> > a"), (K.QUOTE, "> a\n> b", "> a\n>\n> b"), (K.HTML, "<b>a</b>", "<b>c</b>"),
-        (K.FOOTNOTE, "[^a]: x", "[^a]: y"), (K.PARAGRAPH, "a", "a%%b%%"), (K.PARAGRAPH, "a <!-- x -->", "a <!-- y -->"),
-        (K.TABLE, "|a|b|\n|-|-|\n|x||", "|a|b|\n|-|-|\n||x|"), (K.TABLE, "|a|\n|-|\n|`b\\|c`|", "|a|\n|-|\n|b c|"),
+        (K.PARAGRAPH, "a b", "a c"),
+        (K.PARAGRAPH, "a b", "A b"),
+        (K.PARAGRAPH, "see [[zuse|him]]", "see [[z4|him]]"),
+        (K.PARAGRAPH, "see [[zuse|him]]", "see [[zuse|her]]"),
+        (K.PARAGRAPH, "see [[zuse]]", "see [[zuse#Life]]"),
+        (K.PARAGRAPH, "see [[zuse|him]]", "see him"),
+        (K.PARAGRAPH, "see [[zuse]]", "see ![[zuse]]"),
+        (K.PARAGRAPH, "a.", "a.[^1]"),
+        (K.PARAGRAPH, "a", "a\\\nb"),
+        (K.PARAGRAPH, "*a*", "**a**"),
+        (K.PARAGRAPH, "`[^a]`", "`[^b]`"),
+        (K.PARAGRAPH, "`[[zuse]]`", "`[[konrad]]`"),
+        (K.PARAGRAPH, "[x](https://a.org)", "[x](https://b.org)"),
+        (K.PARAGRAPH, "ab", "a b"),
+        (K.PARAGRAPH, "$x[^2]$", "$x[^3]$"),
+        (K.LIST, "- [ ] a", "- [x] a"),
+        (K.LIST, "- a\n- b", "- b\n- a"),
+        (K.LIST, "- a\n  - b", "- a\n- b"),
+        (K.LIST, "1. a", "- a"),
+        (K.LIST, "3. a", "1. a"),
+        (K.LIST, "- ```\n  a\n  ```", "- ```\n    a\n  ```"),
+        (K.CODE, "```\n a\n```", "```\na\n```"),
+        (K.CODE, "```py\na\n```", "```js\na\n```"),
+        (K.TABLE, "|a|b|\n|-|-|", "|a|b|c|\n|-|-|-|"),
+        (K.HEADING, "# A", "## A"),
+        (K.QUOTE, "> [!note] x", "> [!tip] x"),
+        (K.QUOTE, "> a", "> > a"),
+        (K.QUOTE, "> a\n> b", "> a\n>\n> b"),
+        (K.HTML, "<b>a</b>", "<b>c</b>"),
+        (K.FOOTNOTE, "[^a]: x", "[^a]: y"),
+        (K.PARAGRAPH, "a", "a%%b%%"),
+        (K.PARAGRAPH, "a <!-- x -->", "a <!-- y -->"),
+        (K.TABLE, "|a|b|\n|-|-|\n|x||", "|a|b|\n|-|-|\n||x|"),
+        (K.TABLE, "|a|\n|-|\n|`b\\|c`|", "|a|\n|-|\n|b c|"),
     ],
-)  # fmt: skip
+)
 def test_anything_else_claims_the_block(kind: BlockKind, one: str, two: str) -> None:
     """Words, marks, order, nesting, ticks, targets and code are a person's to change, and count."""
     assert normal_hash(kind, one, resolve) != normal_hash(kind, two, resolve)

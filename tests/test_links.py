@@ -34,7 +34,10 @@ def test_a_pipe_is_escaped_in_tables_only(text: str) -> None:
 
 def test_a_written_link_is_read_back_in_prose_and_in_a_table() -> None:
     """Our own links carry a bare pipe in prose, an escaped one in a table, and mean the same."""
-    prose, cell = links.wikilink("rate-limits", "Rate limits"), links.wikilink("rate-limits", "Rate limits", in_table=True)
+    prose, cell = (
+        links.wikilink("rate-limits", "Rate limits"),
+        links.wikilink("rate-limits", "Rate limits", in_table=True),
+    )
     assert (prose, cell) == ("[[rate-limits|Rate limits]]", "[[rate-limits\\|Rate limits]]")
     assert [(link.target, link.label) for link in parse(prose + cell)] == [("rate-limits", "Rate limits")] * 2
     assert links.wikilink("alpha", "alpha") == "[[alpha]]"
@@ -43,19 +46,44 @@ def test_a_written_link_is_read_back_in_prose_and_in_a_table() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "`[[Ghost]]`", "``a ` [[Ghost]]``", "```\n[[Ghost]]\n```", "~~~md\n[[Ghost]]\n~~~", "    [[Ghost]]", "\t[[Ghost]]",
-        "- a\n\n      [[Ghost]]", "> ```\n> [[Ghost]]\n> ```", "````\n```\n[[Ghost]]\n```\n````", "%%[[Ghost]]%%",
-        "%%\n\n[[Ghost]]\n\n%%", "<!-- [[Ghost]] -->", "<!--\n\n[[Ghost]]\n-->", "$$\n[[Ghost]]\n$$", "$x [[Ghost]] y$",
-        "\\[[Ghost]]", "\\[\\[Ghost\\]\\]", "[[Ghost\n]]", "[[]]", "[[ ]]", "<div>\n[[Ghost]]\n</div>", "```\n[[Ghost]]",
+        "`[[Ghost]]`",
+        "``a ` [[Ghost]]``",
+        "```\n[[Ghost]]\n```",
+        "~~~md\n[[Ghost]]\n~~~",
+        "    [[Ghost]]",
+        "\t[[Ghost]]",
+        "- a\n\n      [[Ghost]]",
+        "> ```\n> [[Ghost]]\n> ```",
+        "````\n```\n[[Ghost]]\n```\n````",
+        "%%[[Ghost]]%%",
+        "%%\n\n[[Ghost]]\n\n%%",
+        "<!-- [[Ghost]] -->",
+        "<!--\n\n[[Ghost]]\n-->",
+        "$$\n[[Ghost]]\n$$",
+        "$x [[Ghost]] y$",
+        "\\[[Ghost]]",
+        "\\[\\[Ghost\\]\\]",
+        "[[Ghost\n]]",
+        "[[]]",
+        "[[ ]]",
+        "<div>\n[[Ghost]]\n</div>",
+        "```\n[[Ghost]]",
     ],
-)  # fmt: skip
+)
 def test_code_comments_and_math_hold_no_links(text: str) -> None:
     """What Obsidian does not render as a link is none, whatever surrounds it."""
     assert targets(f"[[Alpha]]\n\n{text}\n") == ["Alpha"]
 
 
 @pytest.mark.parametrize(
-    "text", ["costs $5 and [[Ghost]] costs $6", "- item\n    [[Ghost]]", "a ` b [[Ghost]]", "50%% of [[Ghost]]", "text\n    [[Ghost]]"]
+    "text",
+    [
+        "costs $5 and [[Ghost]] costs $6",
+        "- item\n    [[Ghost]]",
+        "a ` b [[Ghost]]",
+        "50%% of [[Ghost]]",
+        "text\n    [[Ghost]]",
+    ],
 )
 def test_what_only_looks_like_code_or_math_hides_nothing(text: str) -> None:
     """Prices, lone backticks and hanging lines keep their links."""
@@ -64,26 +92,38 @@ def test_what_only_looks_like_code_or_math_hides_nothing(text: str) -> None:
 
 def test_padding_headings_and_labels() -> None:
     """Padding is trimmed, nested headings and labels with slashes stay whole."""
-    found = parse("[[ Alpha ]] [[Alpha |see]] [[ Alpha #Intro | see ]] [[Pronouns#she/her|she/her forms]] [[#A#B]] [[x#^b1]]")
+    found = parse(
+        "[[ Alpha ]] [[Alpha |see]] [[ Alpha #Intro | see ]] [[Pronouns#she/her|she/her forms]] [[#A#B]] [[x#^b1]]"
+    )
     assert [(link.target, link.heading, link.label) for link in found] == [
-        ("Alpha", "", ""), ("Alpha", "", "see"), ("Alpha", "Intro", "see"), ("Pronouns", "she/her", "she/her forms"),
-        ("", "A#B", ""), ("x", "^b1", ""),
-    ]  # fmt: skip
+        ("Alpha", "", ""),
+        ("Alpha", "", "see"),
+        ("Alpha", "Intro", "see"),
+        ("Pronouns", "she/her", "she/her forms"),
+        ("", "A#B", ""),
+        ("x", "^b1", ""),
+    ]
 
 
 def test_embeds_markdown_links_and_properties() -> None:
     """Embeds, percent-encoded and bracketed paths, external addresses, and whole property values are all links."""
     text = (
-        '---\nup: "[[Alpha]]"\nrelated:\n  - \'[[Beta|b]]\'\nraw: [[No, Link]]\n---\n![[x.png|100]] [a](My%20note.md#H%20x) '
+        "---\nup: \"[[Alpha]]\"\nrelated:\n  - '[[Beta|b]]'\nraw: [[No, Link]]\n---\n"
+        "![[x.png|100]] [a](My%20note.md#H%20x) "
         '[b](<two words.md>) [c](https://e.org "T") ![i](p_(1).png) [![i](in.png)](out.md)'
     )
     found = parse(text)
     assert [(link.target, link.embed, link.external, link.property) for link in found] == [
-        ("Alpha", False, False, True), ("Beta", False, False, True), ("x.png", True, False, False),
-        ("My note.md", False, False, False), ("two words.md", False, False, False),
-        ("https://e.org", False, True, False), ("p_(1).png", True, False, False), ("out.md", False, False, False),
+        ("Alpha", False, False, True),
+        ("Beta", False, False, True),
+        ("x.png", True, False, False),
+        ("My note.md", False, False, False),
+        ("two words.md", False, False, False),
+        ("https://e.org", False, True, False),
+        ("p_(1).png", True, False, False),
+        ("out.md", False, False, False),
         ("in.png", True, False, False),
-    ]  # fmt: skip
+    ]
     assert found[3].heading == "H x" and [link.line for link in found[:3]] == [2, 4, 7]
 
 
@@ -124,11 +164,16 @@ def test_links_open_what_obsidian_opens(link: str, paths: list[str], path: str) 
 @pytest.mark.parametrize(
     ("link", "problem"),
     [
-        ("[[Nowhere]]", "dead-page"), ("[[chart.png]]", "missing-attachment"), ("[[acme.daemon]]", "dead-page"),
-        ("[[why-x/?ref=ex.org]]", "not-a-page-name"), ("[[https://ex.org/]]", "not-a-page-name"),
-        ("[[../../etc/passwd]]", "not-a-page-name"), ("[[C:\\x]]", "not-a-page-name"), ("[x](https://ex.org)", ""),
+        ("[[Nowhere]]", "dead-page"),
+        ("[[chart.png]]", "missing-attachment"),
+        ("[[acme.daemon]]", "dead-page"),
+        ("[[why-x/?ref=ex.org]]", "not-a-page-name"),
+        ("[[https://ex.org/]]", "not-a-page-name"),
+        ("[[../../etc/passwd]]", "not-a-page-name"),
+        ("[[C:\\x]]", "not-a-page-name"),
+        ("[x](https://ex.org)", ""),
     ],
-)  # fmt: skip
+)
 def test_links_to_nothing_say_why(link: str, problem: str) -> None:
     """A missing page, a missing attachment and what can be no page's name are told apart."""
     assert resolved(link, "a/source.md", "b/other.md").problem == problem
@@ -146,14 +191,22 @@ def test_an_alias_is_no_link() -> None:
 @pytest.mark.parametrize(
     ("link", "problem"),
     [
-        ("[[#Tether mether]]", ""), ("[[Pronouns#she/her|x]]", ""), ("[[#gone]]", "dead-heading"), ("[[#^b-1]]", ""),
-        ("[[#^nope]]", "dead-block"), ("[[#she/her#Tether mether]]", ""), ("[[#Tether mether#she/her]]", "dead-heading"),
-        ("[[#In `code`: a]]", ""), ("[[#Under lined]]", ""), ("[[#not a heading]]", "dead-heading"),
+        ("[[#Tether mether]]", ""),
+        ("[[Pronouns#she/her|x]]", ""),
+        ("[[#gone]]", "dead-heading"),
+        ("[[#^b-1]]", ""),
+        ("[[#^nope]]", "dead-block"),
+        ("[[#she/her#Tether mether]]", ""),
+        ("[[#Tether mether#she/her]]", "dead-heading"),
+        ("[[#In `code`: a]]", ""),
+        ("[[#Under lined]]", ""),
+        ("[[#not a heading]]", "dead-heading"),
     ],
-)  # fmt: skip
+)
 def test_headings_and_blocks_are_looked_up(link: str, problem: str) -> None:
     """A missing heading is a dead heading, not a dead page; punctuation and case do not matter, nesting does."""
-    note = "## she/her\n\nx ^b-1\n\n### Tether mether\n\n## In `code`: A\n\nUnder lined\n---\n\n```\n# not a heading\n```\n"
+    note = "## she/her\n\nx ^b-1\n\n### Tether mether\n\n## In `code`: A\n\nUnder lined\n---\n"
+    note += "\n```\n# not a heading\n```\n"
     index = LinkIndex(["Pronouns.md"], {}, lambda path: links.anchors(note))
     assert index.resolve(parse(link)[0], "Pronouns.md") == links.Resolution("Pronouns.md", problem)  # type: ignore[arg-type]
 
@@ -184,7 +237,7 @@ def help_vault(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_links_of_obsidian_s_help_resolve(help_vault: Path) -> None:
-    """Every link between the help's notes opens a note and a heading; only its examples and left-out pictures do not."""
+    """Every link between the help's notes opens a note and a heading; only examples and left-out pictures do not."""
     notes = {str(path.relative_to(help_vault)): path.read_text(encoding="utf-8") for path in help_vault.rglob("*.md")}
     anchors = {path: links.anchors(text) for path, text in notes.items()}
     aliases = {path: properties.aliases(properties.read(text).values) for path, text in notes.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -64,7 +65,8 @@ def test_a_new_page_has_properties_title_blocks_and_definitions() -> None:
     assert made().text == (
         "---\ntitle: Z3\naliases: []\ntags:\n  - computers\ntype: note\nstatus: active\nconfidence: medium\n"
         'created: 2026-11-30\nupdated: 2026-11-30\nsources:\n  - "[[raw_sources/report.pdf]]"\n'
-        '  - "[[evidence/zuse-z3-ab12cd]]"\nnightwiki_id: pg-z3\n---\n\n# Z3\n\nThe Z3 was a computer.[^nw-3fa94c1e]\n\n'
+        '  - "[[evidence/zuse-z3-ab12cd]]"\nnightwiki_id: pg-z3\n---\n\n# Z3\n\n'
+        "The Z3 was a computer.[^nw-3fa94c1e]\n\n"
         "## History\n\nZuse built it in Berlin.[^nw-0000aaaa]\n\n- Built: 1941\n- Place: Berlin\n\n"
         '[^nw-3fa94c1e]: [[raw_sources/report.pdf#page=3]] "the words relied on"\n'
         '[^nw-0000aaaa]: [[evidence/zuse-z3-ab12cd#^p7]] "other words"\n'
@@ -72,7 +74,7 @@ def test_a_new_page_has_properties_title_blocks_and_definitions() -> None:
 
 
 def test_a_new_page_is_read_back_as_it_was_recorded() -> None:
-    """Reading a page that nobody touched gives the very record of the merge, with and without a look at the old text."""
+    """Reading a page that nobody touched gives the very record of the merge."""
     first = made()
     assert edited(first.record, first.text) == first.record
     again = edited(replace(first.record, markdown=first.text + "\n"), first.text)
@@ -206,7 +208,17 @@ def test_a_persons_open_end_does_not_swallow_new_text(open_end: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["---\ntitle: X\n---\nReal text.", "---", "```\nopen", "<!-- open", "%%\nopen", "    code", "a\n\nb", "Title\n===", "<div>\nx"],
+    [
+        "---\ntitle: X\n---\nReal text.",
+        "---",
+        "```\nopen",
+        "<!-- open",
+        "%%\nopen",
+        "    code",
+        "a\n\nb",
+        "Title\n===",
+        "<div>\nx",
+    ],
 )
 def test_a_proposed_block_never_breaks_the_page(text: str) -> None:
     """Odd text of a compiler makes no second block of properties and swallows nothing behind it."""
@@ -239,7 +251,9 @@ def test_a_definition_stays_while_a_person_refers_to_it() -> None:
     assert '[^nw-3fa94c1e]: [[raw_sources/report.pdf#page=3]] "the words relied on"' in second.text
 
 
-@pytest.mark.parametrize("form", ["{}", "\ufeff{}", "plain\n", "---\nACME Ltd\n1 High St\n---\nDear all\n", "---\n---\nx\n"])
+@pytest.mark.parametrize(
+    "form", ["{}", "\ufeff{}", "plain\n", "---\nACME Ltd\n1 High St\n---\nDear all\n", "---\n---\nx\n"]
+)
 def test_stripping_a_candidate_gives_the_page(form: str) -> None:
     """Taking the candidate's properties and diff off gives the page's bytes, whatever its form."""
     text = form.replace("{}", made().text)
@@ -255,6 +269,23 @@ def test_stripping_a_candidate_gives_the_page(form: str) -> None:
 # --- a person and a pipeline at work on one page ---------------------------------------------------------------------
 
 
+_ACTIONS = ("change", "insert", "delete", "move", "copy", "join", "property", "crlf", "link", "split")
+_TABLE = "| a |\n|---|\n| {} |"
+_SHAPES = (
+    "{}",
+    "## {}",
+    "- {}\n- b",
+    "> {}",
+    "```\n{}\n```",
+    _TABLE,
+    "1. {}",
+    "{}\nb  \nc",
+    "[^{}]: x",
+    "%%\n{}\n%%",
+    "***",
+)
+
+
 class Person:
     """Edits a page at random; every word they write is unlike any other."""
 
@@ -262,8 +293,8 @@ class Person:
         self.random = random.Random(seed)
         self.words = 0
         self.written: set[str] = set()
-        self.gone: set[str] = set()       # keys of pipeline blocks that they took out
-        self.touched: set[str] = set()    # keys of those that they changed or copied
+        self.gone: set[str] = set()  # keys of pipeline blocks that they took out
+        self.touched: set[str] = set()  # keys of those that they changed or copied
         self.copied: set[str] = set()
 
     def word(self) -> str:
@@ -274,7 +305,7 @@ class Person:
     def edit(self, text: str) -> str:
         found = properties.read(text)
         blocks = split(found.body)
-        action = self.random.choice("change insert delete move copy join property crlf link split".split())
+        action = self.random.choice(_ACTIONS)
         before = set(re.findall(r"key\d+k", text))
         result = getattr(self, action)(text[: found.start], found.body, blocks)
         for block in split(properties.read(result).body):
@@ -299,11 +330,10 @@ class Person:
         return f"{head}{body[:at]} {self.word()}{body[at:]}"
 
     def insert(self, head, body, blocks):
-        shapes = ["{}", "## {}", "- {}\n- b", "> {}", "```\n{}\n```", "| a |\n|---|\n| {} |", "1. {}", "{}\nb  \nc", "[^{}]: x", "%%\n{}\n%%", "***"]
         at = self.random.choice([0, len(body), *(b.end for b in blocks), *(b.start for b in blocks)])
         if any(b.start < at < b.end for b in blocks):
             return head + body
-        shape = self.random.choice(shapes)
+        shape = self.random.choice(_SHAPES)
         text = shape.format(self.word()) if "{" in shape else shape
         return f"{head}{body[:at]}\n\n{text}\n\n{body[at:]}"
 
@@ -335,7 +365,7 @@ class Person:
         return f"{head}{body.rstrip()}\n\n{block.text}\n"
 
     def join(self, head, body, blocks):
-        pairs = [(a, b) for a, b in zip(blocks, blocks[1:], strict=False) if a.kind is b.kind is BlockKind.PARAGRAPH]
+        pairs = [(a, b) for a, b in pairwise(blocks) if a.kind is b.kind is BlockKind.PARAGRAPH]
         if not pairs:
             return head + body
         one, two = self.random.choice(pairs)
@@ -374,7 +404,11 @@ class Person:
 
 def random_proposal(chance: random.Random, version: int) -> PageProposal:
     """Some sections, of which texts, order and presence change from night to night."""
-    blocks = [ProposedBlock("lead", BlockKind.PARAGRAPH, f"Lead key0k of [[alpha|Alpha]] version {chance.randrange(3)}. It is so.")]
+    blocks = [
+        ProposedBlock(
+            "lead", BlockKind.PARAGRAPH, f"Lead key0k of [[alpha|Alpha]] version {chance.randrange(3)}. It is so."
+        )
+    ]
     for number in chance.sample(range(1, 6), chance.randrange(2, 6)):
         blocks.append(ProposedBlock(f"h:{number}", BlockKind.HEADING, f"## Section key{number}0k", level=2))
         cite = Citation("s1", "raw_sources/report.pdf", f"page={number}", f"words {number}", f"nw-0000000{number}")
@@ -382,7 +416,11 @@ def random_proposal(chance: random.Random, version: int) -> PageProposal:
             text = f"Part key{number}{part + 1}k of many about this number {number}, version {chance.randrange(3)}."
             blocks.append(ProposedBlock(f"{number}:{part}", BlockKind.PARAGRAPH, f"{text}[^{cite.label}]", (cite,)))
         if chance.random() < 0.3:
-            blocks.append(ProposedBlock(f"{number}:l", BlockKind.LIST, f"- fact key{number}9k one\n- fact version {chance.randrange(2)}"))
+            blocks.append(
+                ProposedBlock(
+                    f"{number}:l", BlockKind.LIST, f"- fact key{number}9k one\n- fact version {chance.randrange(2)}"
+                )
+            )
     return proposal(*blocks, tags=(f"tag{chance.randrange(3)}",))
 
 

@@ -63,14 +63,32 @@ def owners(found: Alignment) -> list[str]:
         (("relays", "gears"), ["title", "lead!", *IDS[2:]], ()),
         (("## History\n\n", ""), ["title", "lead", "history", "facts", "people"], ("h:history",)),
         (("## History", "My own.\n\n## History"), ["title", "lead", "u", *IDS[2:]], ()),
-        (("- another fact", "- another fact\n- mine"), ["title", "lead", "h:history", "history", "facts!", "people"], ()),
-        (("how the machine", "how\n\nthe machine"), ["title", "lead", "h:history", "u", "history!", "facts", "people"], ()),
-        (("switches.\n\n## History\n\nThe second", "switches. The second"), ["title", "history!", "facts", "people"], ("lead", "h:history")),
-        (("The first paragraph speaks of relays and of switches.", "Quite other words."), ["title", "u", *IDS[2:]], ("lead",)),
+        (
+            ("- another fact", "- another fact\n- mine"),
+            ["title", "lead", "h:history", "history", "facts!", "people"],
+            (),
+        ),
+        (
+            ("how the machine", "how\n\nthe machine"),
+            ["title", "lead", "h:history", "u", "history!", "facts", "people"],
+            (),
+        ),
+        (
+            ("switches.\n\n## History\n\nThe second", "switches. The second"),
+            ["title", "history!", "facts", "people"],
+            ("lead", "h:history"),
+        ),
+        (
+            ("The first paragraph speaks of relays and of switches.", "Quite other words."),
+            ["title", "u", *IDS[2:]],
+            ("lead",),
+        ),
         (("# Title", "# Title\n\n# Title"), ["u", *IDS], ()),
     ],
-)  # fmt: skip
-def test_edits_claim_their_block_and_no_other(change: tuple[str, str], want: list[str], removed: tuple[str, ...]) -> None:
+)
+def test_edits_claim_their_block_and_no_other(
+    change: tuple[str, str], want: list[str], removed: tuple[str, ...]
+) -> None:
     """Edited, deleted, added, extended, split, joined, replaced and copied blocks."""
     found = after(OLD.replace(*change))
     assert owners(found) == want and found.removed == removed
@@ -78,7 +96,9 @@ def test_edits_claim_their_block_and_no_other(change: tuple[str, str], want: lis
 
 def test_a_moved_block_keeps_its_owner() -> None:
     """A block that stands elsewhere is the same block, and known to be placed by hand."""
-    moved = OLD.replace("- one fact\n- another fact\n\n", "").replace("The first", "- one fact\n- another fact\n\nThe first")
+    moved = OLD.replace("- one fact\n- another fact\n\n", "").replace(
+        "The first", "- one fact\n- another fact\n\nThe first"
+    )
     assert owners(after(moved)) == ["title", "facts@", "lead", "h:history", "history", "people"]
 
 

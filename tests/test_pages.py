@@ -22,19 +22,30 @@ def page(text: str, **properties: object) -> PageRecord:
     """A page that the pipeline wrote, with the given properties as written."""
     read = read_page("wiki/a.md", text, None, resolve)
     known = tuple(PropertyRecord(key, value_hash(key, value, resolve)) for key, value in properties.items())
-    return replace(read, adopted=False, properties=known, blocks=tuple(replace(b, owner=Owner.PIPELINE) for b in read.blocks))
+    return replace(
+        read, adopted=False, properties=known, blocks=tuple(replace(b, owner=Owner.PIPELINE) for b in read.blocks)
+    )
 
 
 def test_a_person_s_note_is_read_and_all_theirs() -> None:
     """Attributes come from the properties; every block is the person's; the hash is the file's."""
     note = read_page("notes/My note.md", NOTE, None, resolve)
-    assert (note.slug, note.title, note.tags, note.aliases, note.status) == ("My note", "My: note", ("a", "b"), ("N",), "draft")
+    assert (note.slug, note.title, note.tags, note.aliases, note.status) == (
+        "My note",
+        "My: note",
+        ("a", "b"),
+        ("N",),
+        "draft",
+    )
     assert note.adopted and note.created == "2024-05-06" and note.file_hash == hashlib.sha256(NOTE.encode()).hexdigest()
     assert len(note.blocks) == 2 and all(block.owner is Owner.PERSON for block in note.blocks)
     assert note.properties == () and note.markdown == NOTE
 
 
-@pytest.mark.parametrize(("text", "title"), [("# H `x` \n\ny", "H `x`"), ("text", "a"), ("---\ntitle:\n---\nx", "a"), ("---\nACME\n---\n# B", "B"), ("", "a")])
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [("# H `x` \n\ny", "H `x`"), ("text", "a"), ("---\ntitle:\n---\nx", "a"), ("---\nACME\n---\n# B", "B"), ("", "a")],
+)
 def test_every_note_has_a_title(text: str, title: str) -> None:
     """The property, else the first heading, else the file's name."""
     assert read_page("x/a.md", text, None, resolve).title == title
@@ -51,10 +62,13 @@ def test_an_unchanged_file_gives_the_record_back() -> None:
 @pytest.mark.parametrize(
     ("change", "kept"),
     [
-        (("tags: [a, b]", "tags:\n  - a\n  - '#b'"), True), (('"My: note"', "'My: note'"), True), (("Text.", "Other."), True),
-        (("tags: [a, b]", "tags: [a]"), False), (("My: note", "Our: note"), False),
+        (("tags: [a, b]", "tags:\n  - a\n  - '#b'"), True),
+        (('"My: note"', "'My: note'"), True),
+        (("Text.", "Other."), True),
+        (("tags: [a, b]", "tags: [a]"), False),
+        (("My: note", "Our: note"), False),
     ],
-)  # fmt: skip
+)
 def test_a_property_is_claimed_by_another_value_only(change: tuple[str, str], kept: bool) -> None:
     """Another spelling of a value leaves it the pipeline's; another value makes it the person's for good."""
     known = page(NOTE, title="My: note", tags=["a", "b"])
@@ -99,4 +113,7 @@ def test_the_time_behind_a_date_is_kept() -> None:
 def test_bytes_that_are_no_text_keep_their_hash() -> None:
     """A file with bytes that are not UTF-8, read with surrogate escapes, has the hash of its bytes."""
     raw = b"# A\n\n\xff\xfe text\n"
-    assert read_page("a.md", raw.decode("utf-8", "surrogateescape"), None, resolve).file_hash == hashlib.sha256(raw).hexdigest()
+    assert (
+        read_page("a.md", raw.decode("utf-8", "surrogateescape"), None, resolve).file_hash
+        == hashlib.sha256(raw).hexdigest()
+    )

@@ -13,10 +13,57 @@ from hypothesis import strategies as st
 from tasks import properties
 from tasks.properties import Plain, edit, read
 
-HARD = ["Rust: part 1 : traits", 'He said "no"', "#1 pick", "- dash", "@x", "{a}", "Yes", "2024", "Hi 🌍 é", "[[Alpha]]", "", " lead",
-        "trail ", "null", "~", "1.10", "0x1F", "1e3", "12:30", "2022-12-06", "a: b", "a #b", "a:", "?", "!tag", "&a", "*a", "%x", "`x`",
-        "on", "y", "=", "<<", ".inf", "line\nbreak", "tab\tx", "nel\x85x", "ls\u2028x", "\ufeffx", "back\\slash", "'", "a, b", "---", "|", ">", "_1", "1_0"]  # fmt: skip
-SAMPLE = "---\nzeta: 1\n# note\nalpha: NO # why\nver: 1.10\nzip: 01234\nat: 12:30\nwhen: 2022-12-06T09:05:28-06:00\n---\n\n\nbody\n"
+HARD = [
+    "Rust: part 1 : traits",
+    'He said "no"',
+    "#1 pick",
+    "- dash",
+    "@x",
+    "{a}",
+    "Yes",
+    "2024",
+    "Hi 🌍 é",
+    "[[Alpha]]",
+    "",
+    " lead",
+    "trail ",
+    "null",
+    "~",
+    "1.10",
+    "0x1F",
+    "1e3",
+    "12:30",
+    "2022-12-06",
+    "a: b",
+    "a #b",
+    "a:",
+    "?",
+    "!tag",
+    "&a",
+    "*a",
+    "%x",
+    "`x`",
+    "on",
+    "y",
+    "=",
+    "<<",
+    ".inf",
+    "line\nbreak",
+    "tab\tx",
+    "nel\x85x",
+    "ls\u2028x",
+    "\ufeffx",
+    "back\\slash",
+    "'",
+    "a, b",
+    "---",
+    "|",
+    ">",
+    "_1",
+    "1_0",
+]
+SAMPLE = "---\nzeta: 1\n# note\nalpha: NO # why\nver: 1.10\nzip: 01234\nat: 12:30\n"
+SAMPLE += "when: 2022-12-06T09:05:28-06:00\n---\n\n\nbody\n"
 
 
 def same_everywhere(text: str, key: str) -> object:
@@ -32,8 +79,13 @@ def same_everywhere(text: str, key: str) -> object:
 def test_values_are_read_as_they_are_written() -> None:
     """What looks like a number, a truth or a time stays the string that stands there."""
     assert read(SAMPLE).values == {
-        "zeta": "1", "alpha": "NO", "ver": "1.10", "zip": "01234", "at": "12:30", "when": "2022-12-06T09:05:28-06:00",
-    }  # fmt: skip
+        "zeta": "1",
+        "alpha": "NO",
+        "ver": "1.10",
+        "zip": "01234",
+        "at": "12:30",
+        "when": "2022-12-06T09:05:28-06:00",
+    }
     assert read(SAMPLE).body == "\n\nbody\n" and SAMPLE[read(SAMPLE).start :] == "\n\nbody\n"
 
 
@@ -60,21 +112,51 @@ def test_any_text_survives_as_a_value(value: str, newline: str) -> None:
     """Whatever is written is read back, by the common YAML reader too."""
     text = edit(f"---{newline}a: 1{newline}---{newline}b", {"title": value, "items": [value]})
     assert read(text).values == {"a": "1", "title": value, "items": [value]}
-    assert yaml.safe_load(text.split("---")[1] if "---" not in value else re.split(r"^---\s*$", text, flags=re.M)[1])["title"] == value
+    assert (
+        yaml.safe_load(text.split("---")[1] if "---" not in value else re.split(r"^---\s*$", text, flags=re.M)[1])[
+            "title"
+        ]
+        == value
+    )
     assert "\r\n" not in text if newline == "\n" else not re.search(r"(?<!\r)\n", text)
 
 
 VALUES = st.one_of(st.sampled_from(HARD), st.lists(st.sampled_from(HARD), max_size=3), st.booleans())
-ROWS = st.sampled_from([
-    "k0: plain # c\n", "k1: 'it''s'\n", 'k2: "q\\n"\n', "k3:\n", "k4:\n  - a\n  - b # c\n\n", "k5: [a, 'b, c']\n", "k6: |\n  text\n\n  more\n",
-    "k7: >-\n  folded\n  text\n", "k8: {a: 1}\n", "k9:\n  nested:\n    deep: [1]\n  other: 2\n", "k10:\n- x\n- y\n", "# comment\n", "\n",
-    "'k 11': x\n", "k12: a\n  b\n", "k13: [a,\n  b]  # c\n", "k14: \"multi\n  line\"\n", "k15 : spaced\n", "k16: &a x\n", "k17: [[Alpha, Beta]]\n",
-])  # fmt: skip
+ROWS = st.sampled_from(
+    [
+        "k0: plain # c\n",
+        "k1: 'it''s'\n",
+        'k2: "q\\n"\n',
+        "k3:\n",
+        "k4:\n  - a\n  - b # c\n\n",
+        "k5: [a, 'b, c']\n",
+        "k6: |\n  text\n\n  more\n",
+        "k7: >-\n  folded\n  text\n",
+        "k8: {a: 1}\n",
+        "k9:\n  nested:\n    deep: [1]\n  other: 2\n",
+        "k10:\n- x\n- y\n",
+        "# comment\n",
+        "\n",
+        "'k 11': x\n",
+        "k12: a\n  b\n",
+        "k13: [a,\n  b]  # c\n",
+        'k14: "multi\n  line"\n',
+        "k15 : spaced\n",
+        "k16: &a x\n",
+        "k17: [[Alpha, Beta]]\n",
+    ]
+)
 
 
-@given(st.lists(ROWS, unique=True, max_size=8), st.dictionaries(st.sampled_from([f"k{n}" for n in range(20)]), VALUES, max_size=3),
-       st.lists(st.sampled_from([f"k{n}" for n in range(20)]), max_size=2), st.sampled_from(["\n", "\r\n"]))  # fmt: skip
-def test_edits_do_what_was_asked_and_nothing_else(rows: list[str], change: dict[str, properties.Value], remove: list[str], newline: str) -> None:
+@given(
+    st.lists(ROWS, unique=True, max_size=8),
+    st.dictionaries(st.sampled_from([f"k{n}" for n in range(20)]), VALUES, max_size=3),
+    st.lists(st.sampled_from([f"k{n}" for n in range(20)]), max_size=2),
+    st.sampled_from(["\n", "\r\n"]),
+)
+def test_edits_do_what_was_asked_and_nothing_else(
+    rows: list[str], change: dict[str, properties.Value], remove: list[str], newline: str
+) -> None:
     """Set keys have their values, removed ones are gone, every other line stands as it stood."""
     text = "".join(["---\n", *rows, "---\nbody"]).replace("\n", newline)
     old, new = read(text), read(edit(text, change, remove))
@@ -105,7 +187,14 @@ def test_a_byte_order_mark_is_kept_and_read_over() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["---\nACME Ltd\n1 High St\n---\nDear all", "---\n- a\n---\nx", "---\n{a: b}\n---\nx", "---\njust text\n---\n", "---\na: b\nno end\n", "---\n? [a]\n: b\n---\n"],
+    [
+        "---\nACME Ltd\n1 High St\n---\nDear all",
+        "---\n- a\n---\nx",
+        "---\n{a: b}\n---\nx",
+        "---\njust text\n---\n",
+        "---\na: b\nno end\n",
+        "---\n? [a]\n: b\n---\n",
+    ],
 )
 def test_what_is_not_properties_is_left_alone(text: str) -> None:
     """A letterhead between rules, a list, a block without end: all of it is body, and nothing is written into it."""
@@ -116,7 +205,11 @@ def test_what_is_not_properties_is_left_alone(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "values"),
     [
-        ("---\nok: 1\ntitle: Rust: part 1 : traits\nb: c\n---\nbody", 3, {"ok": "1", "title": "Rust: part 1 : traits", "b": "c"}),
+        (
+            "---\nok: 1\ntitle: Rust: part 1 : traits\nb: c\n---\nbody",
+            3,
+            {"ok": "1", "title": "Rust: part 1 : traits", "b": "c"},
+        ),
         ("---\ntitle: A\n\tb: c\n---\nbody", 3, {"title": "A\n\tb: c"}),
         ("---\na: [x\nb: c\n---\nbody", 3, {"a": "[x", "b": "c"}),
         ("---\na: 1\na: 2\n---\nbody", 3, {"a": "2"}),
@@ -134,7 +227,10 @@ def test_unusual_fences() -> None:
     assert read("--- \ntitle: A\n---\t\nx").values == {"title": "A"} and read("---\n---\nx").body == "x"
     assert read("---\n\ntext").problem == "" and read("---").body == "---" and read("").body == ""
     assert read("----\na: b\n---\n").values == {} and read(" ---\na: b\n---\n").values == {}
-    assert edit("---\n---\nx", {"a": "b"}) == "---\na: b\n---\nx" and edit("---\ntext", {"a": "b"}) == "---\na: b\n---\n---\ntext"
+    assert (
+        edit("---\n---\nx", {"a": "b"}) == "---\na: b\n---\nx"
+        and edit("---\ntext", {"a": "b"}) == "---\na: b\n---\n---\ntext"
+    )
 
 
 def test_dates_and_checkboxes_are_written_bare() -> None:
@@ -147,10 +243,15 @@ def test_dates_and_checkboxes_are_written_bare() -> None:
 @pytest.mark.parametrize(
     ("text", "tags"),
     [
-        ("tags: one, two", ("one", "two")), ("tags: one two", ("one", "two")), ("tags:", ()), ("tags: [a, A, '#b/c']", ("a", "b/c")),
-        ("tags:\n- #a/b\n- machine learning\n- 2024\n- C++", ("machine learning", "2024", "C++")), ("tag: x", ("x",)), ("tags: {a: b}", ()),
+        ("tags: one, two", ("one", "two")),
+        ("tags: one two", ("one", "two")),
+        ("tags:", ()),
+        ("tags: [a, A, '#b/c']", ("a", "b/c")),
+        ("tags:\n- #a/b\n- machine learning\n- 2024\n- C++", ("machine learning", "2024", "C++")),
+        ("tag: x", ("x",)),
+        ("tags: {a: b}", ()),
     ],
-)  # fmt: skip
+)
 def test_tags_of_every_shape_are_read(text: str, tags: tuple[str, ...]) -> None:
     """One string, a list, nothing, or something odd: never an error."""
     assert properties.tags(read(f"---\n{text}\n---\n").values) == tags
@@ -158,9 +259,17 @@ def test_tags_of_every_shape_are_read(text: str, tags: tuple[str, ...]) -> None:
 
 def test_written_tags_and_aliases_are_in_obsidian_s_form() -> None:
     """No '#', no spaces, not digits alone, no doubles; no alias that is the file's own name."""
-    assert properties.normal_tags(["#a/b", "machine learning", "2024", "C++", "A/B", "", "---", "x/", "naïve", "機械学習"]) == (
-        "a/b", "machine-learning", "y2024", "Cplusplus", "x", "naïve", "機械学習",
-    )  # fmt: skip
+    assert properties.normal_tags(
+        ["#a/b", "machine learning", "2024", "C++", "A/B", "", "---", "x/", "naïve", "機械学習"]
+    ) == (
+        "a/b",
+        "machine-learning",
+        "y2024",
+        "Cplusplus",
+        "x",
+        "naïve",
+        "機械学習",
+    )
     assert properties.normal_aliases(["Z3", " The  Z3 ", "the z3", ""], "z3") == ("The Z3",)
     assert properties.aliases(read("---\naliases:\n---\n").values) == ()
     assert properties.aliases(read("---\naliases: a, b\n---\n").values) == ("a", "b")
