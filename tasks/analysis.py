@@ -9,6 +9,8 @@ import json
 from dataclasses import astuple, dataclass, fields
 from typing import Any
 
+from tasks.subjects import key_of
+
 FORM = 1  # raised when the notes of an older form cannot be read
 
 
@@ -76,8 +78,6 @@ class Analysis:
     @property
     def topics(self) -> tuple[str, ...]:
         """Subject keys: the own one first, then '=' with an alias's, '#' with that of a filled section's heading."""
-        from tasks.subjects import key_of
-
         filled = {sentence.section for sentence in self.sentences} | {table.section for table in self.tables}
         aliases = [f"={key_of(alias)}" for alias in self.aliases]
         heads = [f"#{part.subject}" for at, part in enumerate(self.sections) if part.subject and at in filled]

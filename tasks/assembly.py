@@ -329,33 +329,42 @@ def _lead(ordered: Sequence[Use], kept: Sequence[Quote]) -> list[Quote]:
 
 
 def _facts(rest: Sequence[Quote], keys: frozenset[str]) -> list[Quote]:
-    """Sentences with figures or dates that can stand alone and that no other sentence leans on."""
+    """Sentences with figures or dates that can stand alone, taken where what is left still reads well."""
     prose = [quote for quote in rest if not quote.sentence.item]
-    names = {sentences.stem(word) for key in keys for word in key.split("-") if word not in STOP_WORDS}
     if len(prose) < 6:
         return []
-    leaning = {(b.use.source_id, a.order) for a, b in pairwise(prose) if b.sentence.leans and a.use is b.use}
-    fitting = [
-        quote
-        for quote in prose
-        if overlap.figures(quote.sentence.text)
+    names = {sentences.stem(word) for key in keys for word in key.split("-") if word not in STOP_WORDS}
+    needed = {before.order for before, quote in pairwise(prose) if before.use is quote.use and _needs_more(quote)}
+    fitting = [quote for quote in prose if quote.order not in needed and _is_fact(quote, names)]
+    fitting.sort(key=lambda quote: (-len(overlap.figures(quote.sentence.text)), -quote.sentence.score, quote.order))
+    found: list[Quote] = []
+    for quote in fitting:
+        left = [
+            other
+            for other in prose
+            if other.use is quote.use and other.section == quote.section and other is not quote and other not in found
+        ]
+        whole = not quote.section or len(left) > 1 or (len(left) == 1 and sentences.length(left[0].sentence.text) > 11)
+        if whole and len(found) < min(_MOST_FACTS, len(prose) // 3):  # no section is left with a stub
+            found.append(quote)
+    return sorted(found, key=lambda quote: quote.order) if len(found) > 1 else []
+
+
+def _is_fact(quote: Quote, names: set[str]) -> bool:
+    text = quote.sentence.text
+    return (
+        bool(overlap.figures(text))
         and not quote.sentence.leans
-        and choice.is_prose(quote.sentence.text)
-        and not (_POINTS_BACK.search(quote.sentence.text) and not quote.words & names)
-        and (quote.use.source_id, quote.order) not in leaning
-        and sentences.length(quote.sentence.text) <= _MOST_WORDS_IN_FACT
-        and not quote.sentence.text.startswith(('"', "“", "'", "‘", "«", "„"))
-    ]
-    most = min(_MOST_FACTS, len(prose) // 3)
-    best = sorted(
-        fitting,
-        key=lambda quote: (
-            -min(3, len(overlap.figures(quote.sentence.text))),
-            -quote.sentence.score,
-            quote.order,
-        ),
-    )[:most]
-    return sorted(best, key=lambda quote: quote.order) if len(best) > 1 else []
+        and choice.is_prose(text)
+        and sentences.length(text) <= _MOST_WORDS_IN_FACT
+        and not text.startswith(('"', "“", "'", "‘", "«", "„"))
+        and (_POINTS_BACK.search(text) is None or not quote.words.isdisjoint(names))
+    )
+
+
+def _needs_more(quote: Quote) -> bool:
+    """Whether a sentence reads as the next one of another: it opens with a pronoun, or soon comes to one."""
+    return quote.sentence.leans or _POINTS_BACK.search(" ".join(quote.sentence.text.split()[:5])) is not None
 
 
 def _groups(quotes: Sequence[Quote]) -> Iterable[list[Quote]]:

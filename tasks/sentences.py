@@ -37,7 +37,9 @@ _ANAPHORA = re.compile(
     but|and|or|so|then|yet|nor|however|moreover|furthermore|therefore|thus|hence|instead|meanwhile|afterwards?|later|also|
     otherwise|nevertheless|nonetheless|consequently|additionally|besides|likewise|similarly|still|finally|again|both|
     in\ addition|as\ a\ result|for\ example|for\ instance|in\ contrast|on\ the\ other\ hand|at\ the\ same\ time|
-    the\ (?:latter|former|same|two|other|others)|another|one\ of\ (?:them|these|those)|
+    the\ (?:latter|former|same|two|other|others)|another|
+    (?:one|part|some|most|many|all|none|each|half|two|both)\ of\ (?:it|them|these|those|this)|
+
     er|sie|es|dies|diese|dieser|dieses|dabei|danach|dann|jedoch|aber|deshalb|daher|dadurch|damit|ihr|ihre|sein|seine|
     il|elle|ils|elles|ce|cet|cette|ces|cela|ceci|mais|puis|ensuite|donc|cependant|toutefois|
     él|ella|ellos|ellas|este|esta|estos|estas|esto|eso|pero|luego|después|además|
