@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 
 _COMMENT_START = re.compile(r"%%|<!--")
 _FENCE = re.compile(r"^([ ]{0,3}(?:[-*+>] ?)*)(`{3,}|~{3,})", re.MULTILINE)
-_EMBED = re.compile(r"!\[\[[^\]\n]*\]\]|!\[[^\]\n]*\]\([^)\n]*\)|!\[[^\]\n]*\]\[[^\]\n]*\]")
-_WIKILINK = re.compile(r"\[\[([^\]\n|]*)(?:\\?\|([^\]\n]*))?\]\]")
+# Lengths are bounded: a mark that never closes must not be looked for through a whole note, once for each mark.
+_EMBED = re.compile(r"!\[\[[^\[\]\n]{0,400}\]\]|!\[[^\[\]\n]{0,400}\](?:\([^)\n]{0,2000}\)|\[[^\[\]\n]{0,200}\])")
+_WIKILINK = re.compile(r"\[\[([^\[\]\n|]{0,400})(?:\\?\|([^\]\n]{0,400}))?\]\]")
 _LINK = re.compile(
-    r"\[((?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)\]\((?:<[^>\n]*>"
-    r"|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)"
+    r"\[((?:[^\[\]\\]|\\.|\[[^\[\]]{0,200}\]){0,1000})\]\((?:<[^>\n]{0,2000}>"
+    r"|[^()\s]{0,2000}(?:\([^()\s]{0,500}\)[^()\s]{0,500}){0,8})(?:\s+(?:\"[^\"]{0,500}\"|'[^']{0,500}'))?\s*\)"
 )
-_REFERENCE = re.compile(r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]")
-_FOOTNOTE_MARK = re.compile(r"\[\^[^\]\s]+\]|\^\[[^\]\n]*\]")
+_REFERENCE = re.compile(r"\[([^\[\]\n]{1,400})\]\[[^\[\]\n]{0,200}\]")
+_FOOTNOTE_MARK = re.compile(r"\[\^[^\]\s]{1,100}\]|\^\[[^\]\n]{0,1000}\]")
 _AUTOLINK = re.compile(r"<((?:https?|mailto|ftp):[^>\s]+)>")
 _TAG_HTML = re.compile(
     r"</?(?:a|abbr|b|big|br|center|cite|code|dd|del|details|div|dl|dt|em|figure|figcaption|font|hr|i"
@@ -33,8 +34,8 @@ _TAG_HTML = re.compile(
     r"|tbody|td|th|thead|tr|u|ul|var|video|audio|source|wbr)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )
-_BOLD = re.compile(r"(\*{1,3}|(?<!\w)_{1,3})(?=\S)(.+?)(?<=\S)\1(?!\w)")
-_MARKS = re.compile(r"(~~|==)(?=\S)(.+?)(?<=\S)\1")
+_BOLD = re.compile(r"(\*{1,3}|(?<!\w)_{1,3})(?=\S)(.{1,1000}?)(?<=\S)\1(?!\w)")
+_MARKS = re.compile(r"(~~|==)(?=\S)(.{1,1000}?)(?<=\S)\1")
 _TICKS = re.compile(r"`+")
 _BLOCK_ID_TAIL = re.compile(r"(?:^|[ \t])\^[A-Za-z0-9-]+[ \t]*$")
 _CALLOUT = re.compile(r"\[!([\w-]+)\][+-]?[ \t]*")
