@@ -185,9 +185,7 @@ def nightly(wiki: str) -> State[None]:
     persist_result=False,
     validate_parameters=True,
 )
-def ingest(
-    wiki: str, sources: list[str] | None = None, force: bool = False, dry_run: bool = False
-) -> State[None]:
+def ingest(wiki: str, sources: list[str] | None = None, force: bool = False, dry_run: bool = False) -> State[None]:
     """Read new sources into the wiki now.
 
     Args:
@@ -231,9 +229,7 @@ def _publish(wiki: Wiki, kind: str, report: NightReport) -> None:
     private = wiki.settings.prefect.mode == "existing" and not wiki.settings.prefect.show_page_text
     try:
         text = f"{headline(report)}.\n" if private else markdown(report, wiki.settings.time_zone)
-        create_markdown_artifact(
-            text, key=artifact_key("digest", wiki.name), description=f"{kind} of {wiki.name}"
-        )
+        create_markdown_artifact(text, key=artifact_key("digest", wiki.name), description=f"{kind} of {wiki.name}")
         if report.waiting and not private:
             rows = [
                 {
@@ -255,9 +251,7 @@ def _publish(wiki: Wiki, kind: str, report: NightReport) -> None:
 # --- from the terminal -----------------------------------------------------------------------------------
 
 
-def run_here(
-    wiki: Wiki, kind: str, listener: Progress, only: tuple[str, ...] = (), force: bool = False
-) -> NightReport:
+def run_here(wiki: Wiki, kind: str, listener: Progress, only: tuple[str, ...] = (), force: bool = False) -> NightReport:
     """Run a flow in this process, on the server that the environment names; raises what the night raised."""
     caller = _Caller(listener)
     token = _caller.set(caller)
@@ -315,8 +309,7 @@ def _mark_dead_runs() -> None:
     """Have the server mark a run whose process was killed as crashed, so that it does not look alive for ever."""
     beat, name = "prefect.flow-run.heartbeat", "nightwiki: mark dead runs as crashed"
     ended = {
-        f"prefect.flow-run.{state}"
-        for state in ("Completed", "Failed", "Cancelled", "Crashed", "Partial", "Skipped")
+        f"prefect.flow-run.{state}" for state in ("Completed", "Failed", "Cancelled", "Crashed", "Partial", "Skipped")
     }
     trigger = EventTrigger(
         after={beat},

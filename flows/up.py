@@ -62,9 +62,7 @@ def run_flow(
     force: bool = False,
 ) -> NightReport:
     """One night as a Prefect flow in this process, seen and limited by the server at `endpoint`."""
-    quiet = {
-        "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "WARNING"
-    }  # the terminal has its own progress and report
+    quiet = {"PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "WARNING"}  # the terminal has its own progress and report
     with server.environment(server.client_environment(wiki, endpoint.api_url) | quiet):
         from flows.deployed import run_here  # Prefect reads its environment when it is imported
 
@@ -76,9 +74,7 @@ def _endpoint(wiki: Wiki, port: int, say: Say) -> Iterator[server.Endpoint]:
     settings = wiki.settings.prefect
     if settings.mode == "none":
         step = "Set it to own or existing in nightwiki.yaml, or run `nightwiki ingest`."
-        raise NightwikiError(
-            str(wiki.settings_path), "prefect.mode is none, so there is nothing to start", step
-        )
+        raise NightwikiError(str(wiki.settings_path), "prefect.mode is none, so there is nothing to start", step)
     if settings.mode == "existing":
         if not server.answers(settings.api_url):
             raise NightwikiError(
