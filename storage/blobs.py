@@ -1,8 +1,9 @@
 """Bytes by their hash: fetched answers, extracted documents, model decisions, and what files held before a run.
 
-Small blobs are appended to pack files, for a night makes thousands and a file with its own fsync costs more than the bytes;
-large ones are files in fan-out folders. Both are compressed with zstd when that helps. Every read is verified. What `put`
-wrote survives a killed process at once, and a power cut after `flush`, which each commit calls before it refers to blobs.
+Small blobs are appended to pack files, for a night makes thousands and a file with its own fsync costs more than the
+bytes; large ones are files in fan-out folders. Both are compressed with zstd when that helps. Every read is verified.
+What `put` wrote survives a killed process at once, and a power cut after `flush`, which each commit calls before it
+refers to blobs.
 
 A pack is a row of frames: magic, codec, stored size, raw size, sha256, bytes. A torn last frame is ignored.
 """
@@ -245,7 +246,8 @@ class Blobs:
         """Learn the frames that were added since the last look, by this process or another."""
         if not self._packs.is_dir():
             return
-        present = {entry.path: entry.stat().st_size for entry in os.scandir(self._packs) if entry.name.endswith(".pack")}
+        with os.scandir(self._packs) as entries:
+            present = {entry.path: entry.stat().st_size for entry in entries if entry.name.endswith(".pack")}
         gone = [pack for pack in self._scanned if str(pack) not in present]
         for pack in gone:
             del self._scanned[pack]

@@ -1,4 +1,6 @@
-"""Is the state sound? Verifies hashes, pointer, journal, ledger and identities; repairs only what can be derived again."""
+"""Is the state sound? Verifies hashes, pointer, journal, ledger and identities; repairs only what can be derived
+again.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ def check(state: WikiState) -> tuple[Finding, ...]:
     if not state.root.is_dir():
         return ()
     with state.write_lock():
-        found = [*_journal(state), *_snapshots(state), *_ledger(state), *_blobs(state), *_identities(state), *_rests(state)]
+        parts = (_journal, _snapshots, _ledger, _blobs, _identities, _rests)
+        found = [finding for part in parts for finding in part(state)]
     return tuple(sorted(found, key=lambda one: (one.severity != ERROR, one.check, one.page, one.message)))
 
 
@@ -51,9 +54,6 @@ def repair(state: WikiState) -> tuple[str, ...]:
             state.ledger.set_aside("it differed from the snapshot")
             state.ledger.reconcile()
             done += state.ledger.take_messages()
-        if state.snapshots.rebuild_index():
-            done.append("The search index was built anew.")
-        done += state.snapshots.take_messages()
         rests = state.vault.clean_temp(_folders(state))
         if rests:
             done.append(f"{len(rests)} left-over temp file(s) were removed.")
@@ -150,8 +150,8 @@ def _blobs(state: WikiState) -> Iterator[Finding]:
     for commit in state.journal.closed():
         lost = [one.path for one in commit.landed if one.before and one.before not in state.blobs]
         for path in lost:
-            yield _finding("blob", WARNING, f"its bytes from before run {commit.run} are missing, so undo cannot bring them back",
-                           "", path)
+            message = f"its bytes from before run {commit.run} are missing, so undo cannot bring them back"
+            yield _finding("blob", WARNING, message, "", path)
 
 
 def _identities(state: WikiState) -> Iterator[Finding]:
@@ -228,6 +228,6 @@ def _repair_pointer(state: WikiState) -> list[str]:
             continue
         if not any(_segment_problem(state, one) for one in _segments(manifest)):
             state.snapshots.set_pointer(manifest)
-            return [f"The pointer was damaged; it now names the newest sound snapshot, {snapshot} of {manifest.created}."]
+            return [f"The pointer was damaged; it now names the newest sound snapshot, of {manifest.created}."]
     return ["The pointer is damaged and no snapshot is sound: restore a backup."]
 

@@ -1,9 +1,10 @@
-"""A commit: vault files, ledger rows and a published snapshot as one transaction that can be finished after any crash.
+"""A commit: vault files, ledger rows and a published snapshot as one transaction that can be finished after any
+crash.
 
-Order matters. The plan is journalled; files change one by one through the vault's gate and each result is recorded; then the
-ledger takes the rows of what really landed, the snapshot publishes them, the audit tells, and the journal closes. A replay
-walks the same way: a file that has its new bytes has landed, one that has its old bytes is written now, and one that has
-other bytes belongs to a person and is refused.
+Order matters. The plan is journalled; files change one by one through the vault's gate and each result is recorded;
+then the ledger takes the rows of what really landed, the snapshot publishes them, the audit tells, and the journal
+closes. A replay walks the same way: a file that has its new bytes has landed, one that has its old bytes is written
+now, and one that has other bytes belongs to a person and is refused.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ def commit(state: WikiState, run_id: str, kind: str, writes: Sequence[FileWrite]
         plan = Plan(f"c{secrets.token_hex(8)}", run_id, kind, now, *_only_news(state, writes, changes))
         if not _anything(state, plan):
             current = state.snapshots.current()
-            return CommitResult(tuple(one.path for one in writes), (), current.id if current else "", False, found.messages)
+            landed = tuple(one.path for one in writes)
+            return CommitResult(landed, (), current.id if current else "", False, found.messages)
         for one in intents(plan.writes):
             _keep_before(state, one.write)
         state.blobs.flush()
@@ -88,7 +90,8 @@ def finish(state: WikiState, plan: Plan, crash: Crash = no_crash) -> CommitResul
         crash("audit")
         refused = files.refused()
         before = current.parent if current is not None and published else snapshot
-        state.journal.close(Closed(plan.commit, plan.run, plan.kind, plan.now, snapshot, before, tuple(changed), refused))
+        closed = Closed(plan.commit, plan.run, plan.kind, plan.now, snapshot, before, tuple(changed), refused)
+        state.journal.close(closed)
         crash("closed")
         messages = (*state.ledger.take_messages(), *state.snapshots.take_messages())
         return CommitResult(tuple(one.path for one in landed), refused, snapshot, published, messages)
@@ -198,7 +201,8 @@ def _merged(plan: Plan, files: _Files) -> tuple[dict[str, tuple[Row, ...]], dict
     return upserts, drops
 
 
-def _only_news(state: WikiState, writes: Sequence[FileWrite], changes: Changes) -> tuple[tuple[FileWrite, ...], Changes]:
+def _only_news(state: WikiState, writes: Sequence[FileWrite], changes: Changes
+               ) -> tuple[tuple[FileWrite, ...], Changes]:
     """The same without rows that are stored already. An id named twice is left as it is: order decides there."""
     named: dict[str, Counter[str]] = {table: Counter() for table in TABLES}
     everything = [changes, *(one.write.changes for one in intents(writes))]

@@ -29,7 +29,8 @@ def temp_name() -> str:
 def is_temp_name(name: str) -> bool:
     """Whether a file of this name is one of ours that a crash left behind."""
     middle = name.removeprefix(TEMP_PREFIX).removesuffix(TEMP_SUFFIX)
-    return name == f"{TEMP_PREFIX}{middle}{TEMP_SUFFIX}" and len(middle) == 16 and set(middle) <= set("0123456789abcdef")
+    ours = name == f"{TEMP_PREFIX}{middle}{TEMP_SUFFIX}"
+    return ours and len(middle) == 16 and set(middle) <= set("0123456789abcdef")
 
 
 def fsync_folder(folder: Path | str) -> None:

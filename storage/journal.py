@@ -1,8 +1,9 @@
 """The journal of a commit: what is intended, written down before the first file changes, so that it can be finished.
 
-An open journal is two files. `open.journal` holds everything a replay needs: the intents with their new bytes, and the rows
-that become true with each; it is written once, atomically, and ends with its own hash. `open.results` grows by one line a batch
-of files. Closing leaves `closed/<commit>.json` with path, hash before and hash after of what landed; the bytes before are blobs.
+An open journal is two files. `open.journal` holds everything a replay needs: the intents with their new bytes, and
+the rows that become true with each; it is written once, atomically, and ends with its own hash. `open.results` grows
+by one line a batch of files. Closing leaves `closed/<commit>.json` with path, hash before and hash after of what
+landed; the bytes before are blobs.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """A `FileWrite` with its place in the plan: a fallback's `fallback_of` is the number of the write it stands in for."""
+    """A `FileWrite` with its number in the plan, and that of the write whose fallback it is (-1: of none)."""
 
     number: int
     fallback_of: int
@@ -128,7 +129,8 @@ class Journal:
         content = self.open_path.read_bytes()
         body, digest = content[:-64], content[-64:]
         if sha256(body).encode() != digest:
-            raise StateError(str(self.open_path), "the journal of the last commit is damaged", "Run `nightwiki check --repair`.")
+            cause = "the journal of the last commit is damaged"
+            raise StateError(str(self.open_path), cause, "Run `nightwiki check --repair`.")
         return _decode(body, self.open_path)
 
     def record(self, results: Sequence[Result]) -> None:
@@ -193,11 +195,12 @@ def _encode(plan: Plan) -> bytes:
     numbered = intents(plan.writes)
     holders = [(COMMIT_LEVEL, plan.changes), *((one.number, one.write.changes) for one in numbered)]
     rows = [
-        _IntentRow(one.number, one.fallback_of, one.write.path, one.write.expected, one.write.content, one.write.after)
-        for one in numbered
+        _IntentRow(one.number, one.fallback_of, write.path, write.expected, write.content, write.after)
+        for one in numbered for write in (one.write,)
     ]
     drops = [
-        _Drop(number, table, id) for number, changes in holders for table in TABLES for id in dropped_ids(changes, table)
+        _Drop(number, table, id)
+        for number, changes in holders for table in TABLES for id in dropped_ids(changes, table)
     ]
     sink = pa.BufferOutputStream()
     head = {"format": FORMAT, "commit": plan.commit, "run": plan.run, "kind": plan.kind, "now": plan.now}
@@ -223,7 +226,8 @@ def _decode(body: bytes, path: Path) -> Plan:
     intent_table = _read_stream(source)
     head = {key.decode(): value.decode() for key, value in (intent_table.schema.metadata or {}).items()}
     if head.get("format") != FORMAT:
-        raise StateError(str(path), "the journal is of another version", "Finish the commit with the nightwiki that began it.")
+        next_step = "Finish the commit with the nightwiki that began it."
+        raise StateError(str(path), "the journal is of another version", next_step)
     drops = from_table(_read_stream(source), _Drop)
     rows: dict[str, dict[int, list[Row]]] = {}
     for name, record in TABLES.items():

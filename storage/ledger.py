@@ -1,7 +1,8 @@
 """The ledger: the rows as of the last commit, in DuckDB, for writers.
 
-Nothing in it is the only copy. It is opened by writers only and briefly, since DuckDB lets no second process in. When it is
-missing, damaged, of another version or not at the current snapshot it is set aside and rebuilt from the snapshot.
+Nothing in it is the only copy. It is opened by writers only and briefly, since DuckDB lets no second process in. When
+it is missing, damaged, of another version or not at the current snapshot it is set aside and rebuilt from the
+snapshot.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from storage.tables import TABLES, Row, from_table, schema, to_table
 from tasks.records import CandidateRecord, ChunksRecord, PageRecord, SourceRecord
 
 R = TypeVar("R")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,50 +102,49 @@ class Ledger:
     def remember_files(self, rows: Sequence[FileRow], gone: Collection[str] = ()) -> None:
         """Note hashes of vault files. Only a fast path: losing them costs a reading of the files."""
         if rows or gone:
-            with self._working() as connection, _transaction(connection):
-                _upsert(connection, "files", FileRow, rows, gone)
+            def work(connection: duckdb.DuckDBPyConnection) -> None:
+                with _transaction(connection):
+                    _upsert(connection, "files", FileRow, rows, gone)
+            self._do(work)
 
     # --- commits
 
     def head(self) -> str:
         """The commit whose rows the ledger holds."""
-        with self._working() as connection:
-            return _meta(connection, "head")
+        return self._do(lambda connection: _meta(connection, "head"))
 
     def apply(self, commit: str, upserts: Mapping[str, Sequence[Row]], drops: Mapping[str, Collection[str]],
               files: Sequence[FileRow], gone: Collection[str]) -> None:
         """Set and drop rows in one transaction. Doing it again changes nothing."""
-        with self._working() as connection, _transaction(connection):
-            for name, record in TABLES.items():
-                _upsert(connection, name, record, upserts.get(name, ()), drops.get(name, ()))
-            _upsert(connection, "files", FileRow, files, gone)
-            if any(upserts.values()) or any(drops.values()):
-                _set_meta(connection, "head", commit)
+        def work(connection: duckdb.DuckDBPyConnection) -> None:
+            with _transaction(connection):
+                for name, record in TABLES.items():
+                    _upsert(connection, name, record, upserts.get(name, ()), drops.get(name, ()))
+                _upsert(connection, "files", FileRow, files, gone)
+                if any(upserts.values()) or any(drops.values()):
+                    _set_meta(connection, "head", commit)
+        self._do(work)
 
     def reconcile(self) -> None:
         """Rebuild the ledger if it is not at the current snapshot; only when no journal is open."""
         manifest = self._snapshots.current()
         if self.path.exists() or manifest is not None:
-            with self._working() as connection:
-                head = _meta(connection, "head")
-            if head != (manifest.commit if manifest else ""):
-                self.set_aside("it was not at the current snapshot")
-                with self._working():
-                    pass
+            with self.session():
+                if self.head() != (manifest.commit if manifest else ""):
+                    self.set_aside("it was not at the current snapshot")
+                    self.head()
 
     def set_aside(self, why: str) -> None:
         """Rename the ledger so that the next use rebuilds it from the snapshot; tells so in `messages`."""
         with self._lock:
             self._disconnect()
             stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-            aside = ""
-            for file in (self.path, self._wal):
-                if file.exists():
-                    target = file.with_name(f"{file.name}.{stamp}.aside")
-                    file.replace(target)
-                    aside = aside or target.name
+            aside = [file.name for file in (self.path, self._wal) if file.exists()]
+            for name in aside:
+                (self.path.parent / name).replace(self.path.parent / f"{name}.{stamp}.aside")
             fsync_folder(self.path.parent)
-            self.messages.append(f"The ledger was set aside as {aside} ({why}) and rebuilt from the snapshot.")
+            if aside:
+                self.messages.append(f"The ledger was set aside as {aside[0]}.{stamp}.aside ({why}) and is made anew.")
 
     def take_messages(self) -> tuple[str, ...]:
         """What a person should know since the last call."""
@@ -168,41 +169,39 @@ class Ledger:
     def _wal(self) -> Path:
         return self.path.with_name(self.path.name + ".wal")
 
-    @contextmanager
-    def _working(self) -> Iterator[duckdb.DuckDBPyConnection]:
+    def _do(self, work: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
+        """Work on the open ledger. If it fails the ledger is rebuilt from the snapshot and the work done again."""
         with self.session():
             try:
-                yield self._connect()
+                return work(self._connect())
             except duckdb.Error as error:
-                if _disk_full(error):
-                    raise StateError(str(self.path), "the disk is full", "Free some space and run again.") from None
-                raise
+                self._complain_if_full(error)
+                self.set_aside(f"it could not be used: {_first_line(error)}")
+            try:
+                return work(self._connect())
+            except duckdb.Error as error:
+                self._complain_if_full(error)
+                cause = f"the ledger fails even when made anew: {_first_line(error)}"
+                raise StateError(str(self.path), cause, "Run `nightwiki check`.") from error
+
+    def _complain_if_full(self, error: duckdb.Error) -> None:
+        if "No space left" in str(error):
+            raise StateError(str(self.path), "the disk is full", "Free some space and run again.") from None
 
     def _table(self, query: str) -> pa.Table:
-        """The answer to a query without values; a ledger that cannot be read is rebuilt and asked again."""
-        def ask(connection: duckdb.DuckDBPyConnection) -> pa.Table:
-            return connection.sql(query).to_arrow_table()
-        return self._asking(ask)
+        return self._do(lambda connection: connection.sql(query).to_arrow_table())
 
     def _table_of(self, name: str, ids: Collection[str]) -> pa.Table:
         wanted = pa.table({"id": pa.array(sorted(ids), type=pa.string())})
+        query = f"SELECT * FROM {name} WHERE id IN (SELECT id FROM wanted) ORDER BY id"
 
-        def ask(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+        def work(connection: duckdb.DuckDBPyConnection) -> pa.Table:
             connection.register("wanted", wanted)
             try:
-                return connection.sql(f"SELECT * FROM {name} WHERE id IN (SELECT id FROM wanted) ORDER BY id").to_arrow_table()
+                return connection.sql(query).to_arrow_table()
             finally:
                 connection.unregister("wanted")
-        return self._asking(ask)
-
-    def _asking(self, ask: object) -> pa.Table:
-        assert callable(ask)
-        with self.session():
-            try:
-                return ask(self._connect())
-            except duckdb.Error as error:
-                self.set_aside(f"it could not be read: {_first_line(error)}")
-                return ask(self._connect())
+        return self._do(work)
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
         if self._connection is None:
@@ -226,12 +225,10 @@ class Ledger:
             connection = self._attach()
         except duckdb.Error as error:
             holder = re.search(r"PID (\d+)", str(error))
-            if "lock" in str(error).lower() and "conflict" in str(error).lower() or holder:
-                pid = f" (pid {holder[1]})" if holder else ""
-                raise BusyError(str(self.path), f"another process has the ledger open{pid}",
-                                "Close it there and try again.") from None
-            if _disk_full(error):
-                raise StateError(str(self.path), "the disk is full", "Free some space and run again.") from None
+            if holder or "Conflicting lock" in str(error):
+                cause = "another process has the ledger open" + (f" (pid {holder[1]})" if holder else "")
+                raise BusyError(str(self.path), cause, "Close it there and try again.") from None
+            self._complain_if_full(error)
             self.set_aside(f"it could not be opened: {_first_line(error)}")
             connection = self._attach()
             fresh = True
@@ -314,10 +311,6 @@ def _meta(connection: duckdb.DuckDBPyConnection, key: str) -> str:
 
 def _set_meta(connection: duckdb.DuckDBPyConnection, key: str, value: str) -> None:
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [key, value])
-
-
-def _disk_full(error: duckdb.Error) -> bool:
-    return "No space left" in str(error)
 
 
 def _first_line(error: duckdb.Error) -> str:

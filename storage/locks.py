@@ -1,7 +1,7 @@
 """Who may write: two operating-system locks that die with their process, so no night is blocked by a dead one.
 
-`run.lock` lets one pipeline run at a time; `write.lock` is held for the seconds of reading in and committing. The holder's
-pid and start stand beside the lock, for the message that the second caller gets.
+`run.lock` lets one pipeline run at a time; `write.lock` is held for the seconds of reading in and committing. The
+holder's pid and start stand beside the lock, for the message that the second caller gets.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The read plane: opens the published snapshot, takes no lock, writes nothing, and never meets the ledger.
 
-A snapshot is a manifest (which Parquet segments make up each table) and the segments. Opening one maps all of its segments
-at once, so it stays whole while later ones are written and even after it was collected. Columns are read when asked for.
+A snapshot is a manifest (which Parquet segments make up each table) and the segments. Opening one maps all of its
+segments at once, so it stays whole while later ones are written and even after it was collected. Columns are read
+when asked for.
 """
 
 from __future__ import annotations
@@ -124,7 +125,8 @@ def read_pointer(layout: Layout) -> tuple[str, str]:
         return "", ""
     snapshot, _, digest = content.strip().partition(" ")
     if not re.fullmatch(r"s\d{8}-[0-9a-f]{12}", snapshot) or not re.fullmatch(r"[0-9a-f]{64}", digest):
-        raise StateError(str(layout.pointer), "the pointer to the snapshot is damaged", "Run `nightwiki check --repair`.")
+        cause = "the pointer to the snapshot is damaged"
+        raise StateError(str(layout.pointer), cause, "Run `nightwiki check --repair`.")
     return snapshot, digest
 
 
@@ -239,7 +241,8 @@ class Snapshot:
         except FileNotFoundError:
             raise StateError(str(path), "the snapshot's file is missing", "Run `nightwiki check`.") from None
         except (OSError, pa.ArrowException) as error:
-            raise StateError(str(path), f"the snapshot's file cannot be read ({error})", "Run `nightwiki check`.") from None
+            cause = f"the snapshot's file cannot be read ({error})"
+            raise StateError(str(path), cause, "Run `nightwiki check`.") from None
 
 
 _OPEN: weakref.WeakSet[Snapshot] = weakref.WeakSet()

@@ -72,10 +72,10 @@ class Runs:
             run = str(event.get("run", ""))
             entry = told.setdefault(run, {"run": run, "kind": "", "state": "", "started": ""})
             if event.get("event") == "start":
-                entry.update(kind=event.get("kind", ""), started=entry["started"] or event.get("at", ""), state="", finished="",
-                             pid=event.get("pid", 0))
+                entry.update(kind=event.get("kind", ""), started=entry["started"] or event.get("at", ""),
+                             state="", finished="", pid=event.get("pid", 0))
             elif event.get("event") == "finish":
-                entry.update({key: event.get(key, entry.get(key, "")) for key in ("state", "digest", "message", "counts")},
+                entry.update({key: event.get(key, "") for key in ("state", "digest", "message", "counts")},
                              finished=event.get("at", ""), changed=event.get("changed", 0))
             elif event.get("event") == "undone":
                 entry["undone_by"] = event.get("by", "")
@@ -97,7 +97,9 @@ class Runs:
         told = {(row.commit, row.path, row.after) for row in self.audit()} if again and rows else set()
         fresh = [row for row in rows if (row.commit, row.path, row.after) not in told]
         if fresh:
-            self._append_text(self._audit, "\n".join(_dump({name: getattr(row, name) for name in AuditRow.__slots__}) for row in fresh))
+            names = AuditRow.__slots__
+            lines = [_dump({name: getattr(row, name) for name in names}) for row in fresh]
+            self._append_text(self._audit, "\n".join(lines))
 
     def _append(self, path: Path, event: dict[str, object]) -> None:
         self._append_text(path, _dump(event))

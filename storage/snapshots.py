@@ -1,7 +1,8 @@
 """Publishing: a commit's rows become small Parquet files, a manifest names them, one pointer file makes them current.
 
-Costs what changed: a base segment a table and deltas on top, merged when there are more than eight or they exceed a quarter of
-the base. Everything is written before the pointer, so a crash leaves the former snapshot current and some files to collect.
+Costs what changed: a base segment a table and deltas on top, merged when there are more than eight or they exceed a
+quarter of the base. Everything is written before the pointer, so a crash leaves the former snapshot current and some
+files to collect.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from storage.reader import (
 from storage.tables import TABLES, Row, to_table
 
 IndexBuilder = Callable[[Tables, Mapping[str, frozenset[str]], Path | None, Path], None]
-"""Builds a search index: the tables of the snapshot, changed ids per table, the former index folder, the folder to fill."""
+"""Builds a search index. Takes the snapshot's tables, changed ids per table, the former index, the folder to fill."""
 
 MOST_DELTAS = 8
 GRACE = timedelta(hours=1)  # a reader elsewhere may still be opening the files of a snapshot just replaced
@@ -116,11 +117,12 @@ class Snapshots:
     def named_hashes(self, manifests: Iterable[Manifest]) -> frozenset[str]:
         """Every hash that a row of these snapshots holds in a column of its own: what blobs must stay."""
         named: set[str] = set()
-        segments = {(name, one) for manifest in manifests for name, parts in manifest.tables.items() for one in parts}
-        for name, segment in sorted(segments, key=lambda pair: pair[1].file):
+        segments = {one for manifest in manifests for parts in manifest.tables.values() for one in parts}
+        for segment in sorted(segments, key=lambda one: one.file):
             if segment.file:
                 file = pq.ParquetFile(self.layout.segment(segment))
-                columns = [item.name for item in file.schema_arrow if item.type == pa.string() and item.name not in _TEXTS]
+                strings = (item.name for item in file.schema_arrow if item.type == pa.string())
+                columns = [name for name in strings if name not in _TEXTS]
                 for column in file.read(columns).columns:
                     hashes = column.filter(pc.match_substring_regex(column, "^[0-9a-f]{64}$"))
                     named.update(hashes.to_pylist())

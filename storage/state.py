@@ -1,4 +1,5 @@
-"""The state of one wiki: every store of the write plane, opened together. Nothing is created before the first write."""
+"""The state of one wiki: every store of the write plane, opened together. Nothing is created before the first write.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +92,8 @@ class WikiState:
                     done = finish(self, plan, crash)
                     messages += done.messages
             self.ledger.reconcile()
-            self.snapshots.rebuild_index()
+            if self.snapshots.rebuild_index():
+                messages.append("The search index was missing and has been built anew.")
         messages += [*self.ledger.take_messages(), *self.snapshots.take_messages()]
         return Recovery(done, tuple(messages))
 

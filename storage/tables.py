@@ -1,7 +1,7 @@
 """One mapping between the frozen records of `tasks.records` and Arrow tables, for every table there is.
 
-Works column by column, so that 10,000 pages with their blocks take about a second either way. Nested dataclasses become
-structs, tuples become lists, enums their string. A column that an old file lacks takes the field's default.
+Works column by column, so that 10,000 pages with their blocks take about a second either way. Nested dataclasses
+become structs, tuples become lists, enums their string. A column that an old file lacks takes the field's default.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from config.errors import StateError
@@ -27,7 +28,8 @@ def build(tables: Tables, changed: Mapping[str, frozenset[str]], previous: Path 
 def write(name: str, text: str, before: str | None = None) -> FileWrite:
     content = f"---\nnightwiki_id: id-{name}\n---\n{text}\n".encode()
     expected = None if before is None else write(name, before).content
-    row = PageRecord(f"id-{name}", f"wiki/{name}.md", name, name, False, hashlib.sha256(content).hexdigest(), content.decode())
+    digest = hashlib.sha256(content).hexdigest()
+    row = PageRecord(f"id-{name}", f"wiki/{name}.md", name, name, False, digest, content.decode())
     return FileWrite(f"wiki/{name}.md", hashlib.sha256(expected).hexdigest() if expected else None, content,
                      Changes(pages=(row,)))
 
@@ -60,7 +62,7 @@ def test_a_sound_wiki_has_no_findings(state: WikiState, tmp_path: Path) -> None:
 
 def test_a_different_ledger_is_rebuilt(state: WikiState) -> None:
     """Rows that differ from the snapshot are found and made again."""
-    with state.ledger._working() as connection:
+    with duckdb.connect(str(state.ledger.path)) as connection:
         connection.execute("UPDATE pages SET title = 'wrong' WHERE id = 'id-a'")
     assert checks(state) == ["ledger"] and fixed(state) == []
     assert WikiState(state.vault.root, state.root).ledger.pages()["id-a"].title == "a"

@@ -21,6 +21,7 @@ from storage.commit import commit
 from storage.state import WikiState
 from storage.tables import TABLES
 from tasks.records import (
+    NO_CHANGES,
     Changes,
     CommitResult,
     EmbeddingRecord,
@@ -80,7 +81,7 @@ def files(vault: Path) -> dict[str, bytes]:
             if not str(file.relative_to(vault)).startswith(".nightwiki/")}
 
 
-def run(state: WikiState, *writes: FileWrite, changes: Changes = Changes(), name: str = "r1") -> CommitResult:
+def run(state: WikiState, *writes: FileWrite, changes: Changes = NO_CHANGES, name: str = "r1") -> CommitResult:
     return commit(state, name, "ingest", writes, changes, NOW)
 
 
@@ -104,7 +105,7 @@ def test_nothing_to_do_writes_nothing(state: WikiState) -> None:
 
 
 def test_a_changed_file_is_refused_and_its_fallback_taken(state: WikiState) -> None:
-    """What a person saved meanwhile stays; the night's text becomes a candidate, and only the candidate's row is kept."""
+    """What a person saved meanwhile stays; the night's text becomes a candidate with its own row."""
     run(state, write("wiki/a.md", "A"))
     (state.vault.root / "wiki/a.md").write_text("mine")
     fallback = write("wiki/candidates/a.update.md", "candidate")
@@ -149,14 +150,15 @@ def test_a_full_disk_leaves_a_commit_that_can_be_finished(state: WikiState) -> N
         if step == "swapped:b.md":
             raise OSError(errno.ENOSPC, "No space left on device", "b.md")
     with pytest.raises(StateError, match="the disk is full; the commit is half done, nothing is lost"):
-        commit(state, "r1", "ingest", [write("a.md", "A"), write("b.md", "B"), write("c.md", "C")], Changes(), NOW, full)
+        writes = [write(f"{name}.md", name) for name in "abc"]
+        commit(state, "r1", "ingest", writes, Changes(), NOW, full)
     done = open_state(state.vault.root).recover().commit
     assert done is not None and done.landed == ("a.md", "b.md", "c.md")
     assert len(open_state(state.vault.root).ledger.pages()) == 3
 
 
 def test_a_damaged_journal_is_set_aside(state: WikiState) -> None:
-    """A journal that cannot be trusted is not replayed; what lies in the vault stays and a person is told."""
+    """A journal that cannot be trusted is not replayed; the vault stays as it is and a person is told."""
     with pytest.raises(Killed):
         commit(state, "r1", "ingest", [write("a.md", "A"), write("b.md", "B")], Changes(), NOW, killer(6))
     content = state.journal.open_path.read_bytes()
@@ -303,7 +305,7 @@ def test_a_killed_commit_ends_as_an_undisturbed_one(memory: Path, seed: int) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 106))
 def test_an_edit_between_kill_and_recovery_is_never_overwritten(memory: Path, seed: int) -> None:
-    """Whatever a person saves, adds or deletes after the crash stays as they left it, whether or not we had written it."""
+    """Whatever a person saves or adds after the crash stays, whether or not we had written the file."""
     case, rng = scenario(seed), random.Random(seed)
     for number in range(6):
         vault = memory / f"kill{number}"

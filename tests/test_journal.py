@@ -32,7 +32,9 @@ WRITES = st.recursive(LAST, lambda inner: st.builds(
 
 @settings(max_examples=12, deadline=None)
 @given(st.lists(WRITES, max_size=4).map(tuple), CHANGES)
-def test_a_plan_comes_back(tmp_path_factory: pytest.TempPathFactory, writes: tuple[FileWrite, ...], changes: Changes) -> None:
+def test_a_plan_comes_back(
+    tmp_path_factory: pytest.TempPathFactory, writes: tuple[FileWrite, ...], changes: Changes,
+) -> None:
     """Writes with their bytes, rows, fallbacks and order survive the journal."""
     journal = Journal(tmp_path_factory.mktemp("state"))
     plan = Plan("c1", "r1", "ingest", "2026-05-01T02:00:00Z", writes, changes)
@@ -41,7 +43,8 @@ def test_a_plan_comes_back(tmp_path_factory: pytest.TempPathFactory, writes: tup
 
 
 def plan(*paths: str) -> Plan:
-    return Plan("c1", "r1", "ingest", "2026-05-01T02:00:00Z", tuple(FileWrite(path, None, b"x") for path in paths), Changes())
+    writes = tuple(FileWrite(path, None, b"x") for path in paths)
+    return Plan("c1", "r1", "ingest", "2026-05-01T02:00:00Z", writes, Changes())
 
 
 def test_fallbacks_are_numbered_behind_what_they_stand_in_for() -> None:
@@ -90,7 +93,8 @@ def test_what_was_done_is_kept(tmp_path: Path) -> None:
     """A closed commit tells path, hash before and after; it can be asked for by run, and forgotten."""
     journal = Journal(tmp_path)
     journal.begin(plan("a"))
-    done = Closed("c1", "r1", "ingest", "2026-05-01T02:00:00Z", "s2", "s1", (Landed("a", "", "h"),), (Refusal("b", "why"),))
+    landed, refused = (Landed("a", "", "h"),), (Refusal("b", "why"),)
+    done = Closed("c1", "r1", "ingest", "2026-05-01T02:00:00Z", "s2", "s1", landed, refused)
     journal.close(done)
     assert not journal.is_open() and journal.closed() == journal.closed("r1") == (done,) and journal.closed("r2") == ()
     journal.drop_closed(["c1"])

@@ -16,7 +16,9 @@ from storage.vault import Stat
 from tasks.records import Changes, EmbeddingRecord, FileWrite, Outcome, PageRecord, SourceKind, SourceRecord
 
 NOW = "2026-05-01T02:00:00Z"
-PAGES = tuple(PageRecord(f"p{n}", f"wiki/p{n}.md", f"p{n}", f"Page {n}", False, "0" * 64, f"text {n} " * 50) for n in range(40))
+PAGES = tuple(
+    PageRecord(f"p{n}", f"wiki/p{n}.md", f"p{n}", f"Page {n}", False, "0" * 64, f"text {n} " * 50) for n in range(40)
+)
 SOURCES = (SourceRecord("s1", SourceKind.WEB, "https://example.org", Outcome.OK, topics=("a", "b")),)
 
 

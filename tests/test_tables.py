@@ -14,7 +14,6 @@ from config.errors import StateError
 from storage.tables import TABLES, conform, from_table, schema, to_table
 from tasks.records import BlockKind, BlockRecord, Citation, Owner, PageRecord
 
-
 st.register_type_strategy(int, st.integers(-(2**63), 2**63 - 1))
 
 

@@ -167,8 +167,7 @@ def test_a_scan_survives_what_people_have(vault: Vault, tmp_path: Path) -> None:
     (vault.root / "a" / "loop").symlink_to(vault.root)
     (vault.root / "broken.md").symlink_to("nowhere.md")
     (vault.root / "folder.md").mkdir()
-    with open(os.fsencode(vault.root) + b"/bad\xff.md", "wb") as file:
-        file.write(b"x")
+    (vault.root / os.fsdecode(b"bad\xff.md")).write_bytes(b"x")
     scan = vault.scan()
     assert sorted(scan.files) == ["TWO.MD", "a/one.md"] and scan.files["TWO.MD"].size == 2
     assert [problem.reason for problem in scan.problems] == ["its name is not valid UTF-8"]
