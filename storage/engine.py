@@ -85,6 +85,7 @@ class Engine:
         """
         if configuration is not None and configuration not in CONFIGURATIONS:
             raise ValueError(f"no configuration {configuration!r}; there are {', '.join(CONFIGURATIONS)}")
+        question = question.encode("utf-8", "replace").decode("utf-8")  # half characters of a broken terminal
         answers = []
         for wiki in self._wikis:
             asked = Question(

@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 from collections.abc import Sequence
-from importlib import resources
+from importlib import import_module, resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -230,6 +230,10 @@ def _from_hub(name: str, cache_dir: Path, settings: Embedding, download: bool) -
     os.environ.setdefault("HF_HUB_ETAG_TIMEOUT", "10")
     os.environ.setdefault("HF_HUB_DOWNLOAD_TIMEOUT", "30")
     from fastembed import TextEmbedding
+
+    import_module("loguru").logger.disable(
+        "fastembed"
+    )  # it would tell on the terminal what the error here says
 
     kinds = TextEmbedding.EMBEDDINGS_REGISTRY
     found = next(

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from tasks.embed import Embedder
 
 KEPT_QUESTIONS = 256
+MOST_CHARACTERS = 8_000
+"""More of a question than any model sees; the rest need not be cut into tokens."""
 RETRY_SECONDS = 60.0
 """A model that could not be loaded is tried again after this time, so that a long-lived process recovers."""
 
@@ -58,7 +60,7 @@ class Model:
             return self._embedder
 
     def _embed(self, question: str) -> NDArray[np.float32]:
-        vector = self.embedder().embed_query(question)
+        vector = self.embedder().embed_query(question[:MOST_CHARACTERS])
         with self._knowing:
             self._known[question] = vector
             if len(self._known) > KEPT_QUESTIONS:
