@@ -279,6 +279,24 @@ def test_the_json_has_the_agreed_fields(tmp_path: Path) -> None:
     """Names and nesting are fixed; `explain` is there only when asked for."""
     told = engine(tmp_path, FLEET).search("freighter").to_json()
     assert set(told) == {"schema_version", "question", "snapshot", "gap", "degraded", "hits"}
-    assert set(told["hits"][0]) == set(
-        ["wiki", "id", "slug", "title", "path", "rank", "score", "status", "confidence", "type", "tags", "branch", "updated", "heading_path", "excerpt", "start", "end", "page_hash", "citations"]
-    )
+    assert set(told["hits"][0]) == {
+        "wiki",
+        "id",
+        "slug",
+        "title",
+        "path",
+        "rank",
+        "score",
+        "status",
+        "confidence",
+        "type",
+        "tags",
+        "branch",
+        "updated",
+        "heading_path",
+        "excerpt",
+        "start",
+        "end",
+        "page_hash",
+        "citations",
+    }
