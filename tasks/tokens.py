@@ -43,9 +43,10 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 _JOINT = r"[-_.,:/@&'·+]"
 _LETTERS = rf"(?:[^\W_{_UNSPACED}]|[{_INDIC}])+"
 _WORD = re.compile(
-    rf"(?P<unspaced>[{_UNSPACED}]+)|(?P<sharp>(?<![^\W_])[a-z](?:\+\+|#)(?![^\W_]))"
-    rf"|(?P<word>{_LETTERS}(?:{_JOINT}{_LETTERS})*)"
+    rf"[{_UNSPACED}]+|(?<![^\W_])[a-z](?:\+\+|#)(?![^\W_])|{_LETTERS}(?:{_JOINT}{_LETTERS})*"
 )
+_UNSPACED_START = re.compile(f"[{_UNSPACED}]")
+_SHARP = re.compile(r"[a-z](?:\+\+|#)")
 _PART = re.compile(_LETTERS)
 _NAME_WORD = re.compile(rf"(?:[^\W_]|[{_INDIC}{_UNSPACED}])+[+#]*")
 _DIGIT = re.compile(r"\d")
@@ -79,16 +80,24 @@ def fold(text: str) -> str:
 def terms(text: str) -> list[str]:
     """The terms of a text in reading order, repeats kept; empty if it has only stop words, signs or emoji."""
     found: list[str] = []
-    for match in _WORD.finditer(fold(text)):
-        kind, word = match.lastgroup, match.group()
-        if kind == "unspaced":
-            found.extend(word)
-            found.extend(word[i : i + 2] for i in range(len(word) - 1))
-        elif kind == "sharp":
-            found += (word, word[0])
-        else:
-            _add_word(word, found)
+    for word in _WORD.findall(fold(text)):
+        found += _terms_of(word)
     return found
+
+
+@lru_cache(maxsize=400_000)
+def _terms_of(word: str) -> tuple[str, ...]:
+    """The terms of what `_WORD` found: a run without blanks, a name such as C++, or a word with inner signs.
+
+    Few words make up most of a text, so what a word comes to is kept.
+    """
+    if _UNSPACED_START.match(word):
+        return (*word, *(word[i : i + 2] for i in range(len(word) - 1)))
+    if _SHARP.fullmatch(word):
+        return (word, word[0])
+    found: list[str] = []
+    _add_word(word, found)
+    return tuple(found)
 
 
 def _add_word(word: str, found: list[str]) -> None:
