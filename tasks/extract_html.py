@@ -23,6 +23,14 @@ _SPACE = re.compile(
 )
 _BLOCKS = frozenset({"p", "head", "list", "table", "quote", "code", "div", "item", "row", "cell"})
 _DEEPEST = 12
+_DAY = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
+_ADDRESS_DAY = re.compile(r"/((?:19|20)\d\d)[/-](0[1-9]|1[0-2])[/-](0[1-9]|[12]\d|3[01])(?=[/-])")
+_PUBLISHED = re.compile(rf'"datePublished"\s*:\s*"({_DAY.pattern})')
+_DATE_NAMES = frozenset({
+    "article:published_time", "article:published", "datepublished", "date", "dc.date", "dc.date.issued",
+    "dcterms.created", "dcterms.date", "parsely-pub-date", "pubdate", "publishdate", "publish-date", "sailthru.date", "og:published_time",
+    "citation_publication_date", "citation_date", "cxenseparse:recs:publishtime", "article.published",
+})  # fmt: skip
 _LANGUAGE = re.compile(r"[A-Za-z]{2}(?=$|[-_])")
 
 
@@ -66,13 +74,36 @@ def _metadata(tree: Any, url: str) -> tuple[str, str, str, str]:
     with suppress(Exception):  # strangers' JSON trips the library in many ways; the page itself is sound
         facts = extract_meta_json(tree, facts)
     title = facts.title or extract_title(tree) or ""
-    published = ""
-    with suppress(Exception):  # as above
-        published = find_date(tree, original_date=True, extensive_search=False, url=url or None) or ""
+    published = _address_date(tree, url) or _stated_date(tree)
+    if not published:
+        with suppress(Exception):  # as above
+            published = find_date(tree, original_date=True, extensive_search=False, url=url or None) or ""
     root = tree.getroottree().getroot()
     language = _LANGUAGE.match(root.get("lang") or root.get("xml:lang") or "")
     author = facts.author if facts.author and len(facts.author) < 200 and "://" not in facts.author else ""
     return _words(title), _words(author), published, language.group().lower() if language else ""
+
+
+def _address_date(tree: Any, url: str) -> str:
+    """The day that a news page's address carries, or ''; where it has one, it is the most reliable."""
+    stated = (meta.get("content") or "" for meta in tree.iterfind('.//meta[@property="og:url"]'))
+    day = next((found for address in (url, *stated) if (found := _ADDRESS_DAY.search(address))), None)
+    return "-".join(day.groups()) if day else ""
+
+
+def _stated_date(tree: Any) -> str:
+    """The day of publication that the page's own data state, or ''; a search of the text finds other stories' dates."""
+    for script in tree.iterfind('.//script[@type="application/ld+json"]'):
+        stated = _PUBLISHED.search(script.text or "")
+        if stated:
+            return stated.group(1)
+    for meta in tree.iterfind(".//meta[@content]"):
+        name = (meta.get("property") or meta.get("name") or meta.get("itemprop") or "").lower()
+        if name in _DATE_NAMES:
+            day = _DAY.match(meta.get("content").strip())
+            if day:
+                return day.group()
+    return ""
 
 
 def _words(text: str) -> str:

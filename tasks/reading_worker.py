@@ -5,6 +5,7 @@ It ends itself when its parent is gone or when it grows past the limit; the pare
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import signal
@@ -34,7 +35,10 @@ def main() -> None:
         os.dup2(nothing.fileno(), 0)
     settings, analyse = cast("tuple[Settings, Analyse | None]", receive(jobs))
     _limit(settings.extract.memory_megabytes)
+    # Parsers make many short-lived objects and few cycles; by default a tenth of the time goes to looking for those.
+    gc.set_threshold(50_000, 20, 20)
     send(results, "ready")
+    warm = False
     while True:
         try:
             job = receive(jobs)
@@ -42,6 +46,9 @@ def main() -> None:
             break
         result = read(cast(ReadJob, job), settings, analyse)
         send(results, result)
+        if not warm:
+            gc.freeze()  # the modules that are loaded now stay, and need not be looked at again
+            warm = True
         if result.outcome is Outcome.REFUSED:
             os._exit(RETIRED_EXIT)  # memory that was scarce once is in pieces: a new process goes on
     os._exit(0)
