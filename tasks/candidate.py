@@ -34,26 +34,31 @@ def candidate_text(
         "discard": False,
     }
     own = [key for key in KEYS if key in found.values]
-    if own:
-        values = {key: value for key, value in values.items() if key not in own} | {_KEEPS: own}
-    text = properties.edit(page_text, values)
-    if text == page_text or not found.start or (page_text[:1] == properties.BOM and found.start == 1):
-        mark = properties.BOM if page_text[:1] == properties.BOM else ""
+    kept: dict[str, Value] = {_KEEPS: own} if own else {}
+    text = properties.edit(page_text, {key: value for key, value in values.items() if key not in own} | kept)
+    mark = properties.BOM if page_text[:1] == properties.BOM else ""
+    if text == page_text or found.start == len(mark):
         text = mark + properties.edit("", values | {_OWN_BLOCK: True}) + page_text[len(mark) :]
     if kind != "update":
         return text
     start = properties.body_start(text)
     newline = "\r\n" if "\r\n" in text[:start] else "\n"
-    return text[:start] + newline.join([*_callout(diff), "", ""]) + text[start:]
+    callout = newline.join(_callout(diff))
+    if start == len(text) and text[-1:] not in ("\n", "\r"):
+        return text + newline + callout
+    return text[:start] + callout + newline * 2 + text[start:]
 
 
 def strip_candidate(text: str) -> str:
     """The page that a candidate's file becomes when it is promoted."""
-    start = properties.body_start(text)
-    blocks = split(text[start:])
+    found = properties.read(text)
+    start = found.start
+    update = found.values.get("base_hash", "unknown") not in ("", None)
+    blocks = split(found.body) if update else ()
     if blocks and blocks[0].kind is BlockKind.QUOTE and blocks[0].text.startswith(_CALLOUT):
-        rest = re.sub(r"\A(?:\r\n|\n|\r){1,2}", "", text[start + blocks[0].end :])
-        text = text[:start] + rest
+        rest = text[start + blocks[0].end :]
+        head = text[:start] if rest else re.sub(r"(?:\r\n|\n|\r)\Z", "", text[:start])
+        text = head + re.sub(r"\A(?:\r\n|\n|\r){1,2}", "", rest)
     values = properties.read(text).values
     own = properties.strings(values, _KEEPS)
     text_without = properties.edit(text, {}, [key for key in (*KEYS, _KEEPS) if key not in own and key in values])

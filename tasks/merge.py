@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tasks import properties
-from tasks.blocks import Resolve, definition_label, normal_hash, references, split, written_hash
+from tasks.blocks import Resolve, definition_label, normal_hash, plain_hash, references, split, written_hash
 from tasks.candidate import candidate_text, strip_candidate
 from tasks.ownership import align, is_pipeline_id
 from tasks.pages import CLAIMED, DEFINITION, cited, described, digest, stem_of, value_hash
@@ -43,8 +43,10 @@ class Merge:
 
 @dataclass(slots=True)
 class _Sheet:
-    """Where a merge collects what it finds; lives within one call."""
+    """How a merge is meant, and where it collects what it finds; lives within one call."""
 
+    overrule: bool = False                         # put the proposal in place of what the person owns
+    reopen: bool = False                           # also what was proposed before
     conflicts: list[str] = field(default_factory=list)
     fresh: set[str] = field(default_factory=set)   # labels of footnotes in blocks that are written now
 
@@ -54,20 +56,29 @@ def new_page(
 ) -> Merge:
     """The file of a new page: properties, title, blocks, definitions. `source_links` gives each source's link."""
     empty = PageRecord(page_id, path, stem_of(path), proposal.title, False, "", "", created=now, updated=now)
-    text, records = _with_properties("", empty, proposal, now, source_links, resolve, _Sheet(), False)
-    return _finished(empty, proposal, text, (), records, now, resolve, _Sheet(), False)
+    text, records = _with_properties("", empty, proposal, now, source_links, resolve, _Sheet())
+    return _finished(empty, proposal, text, (), records, resolve, _Sheet())
 
 
 def merge_page(
-    current: PageRecord, proposal: PageProposal, now: str, source_links: Mapping[str, str], resolve: Resolve
+    current: PageRecord,
+    proposal: PageProposal,
+    now: str,
+    source_links: Mapping[str, str],
+    resolve: Resolve,
+    reopen: bool = False,
 ) -> Merge:
-    """The page with the proposal merged in, as it is when nothing is to do; `current` is fresh from `read_page`."""
+    """The page with the proposal merged in, as it is when nothing is to do; `current` is fresh from `read_page`.
+
+    A proposal about what a person owns is a conflict once. `reopen` makes those of earlier nights conflicts again: for
+    a page whose candidate still waits, so that the next candidate holds them all.
+    """
     if current.adopted:
         return Merge(current.markdown, current)
-    quiet = _settled(current, proposal, now, source_links, resolve, False)
+    quiet = _settled(current, proposal, now, source_links, resolve, _Sheet(reopen=reopen))
     if not quiet.conflicts:
         return quiet
-    staged = _settled(current, proposal, now, source_links, resolve, True)
+    staged = _settled(current, proposal, now, source_links, resolve, _Sheet(overrule=True, reopen=reopen))
     if staged.text == quiet.text:
         return quiet
     return replace(quiet, staged_text=staged.text, staged_record=staged.record)
@@ -79,16 +90,16 @@ def _settled(
     now: str,
     source_links: Mapping[str, str],
     resolve: Resolve,
-    overrule: bool,
+    sheet: _Sheet,
 ) -> Merge:
     """The merge after which the same proposal has nothing left to do.
 
     Where a person has rearranged a page, placing new blocks can make room for a better place of an old one.
     """
-    merge = _merged(current, proposal, now, source_links, resolve, overrule)
+    merge = _merged(current, proposal, now, source_links, resolve, sheet)
     rearranged = any(block.placed or block.owner is Owner.PERSON for block in current.blocks)
     for _ in range(_ROUNDS if rearranged and merge.text != current.markdown else 0):
-        again = _merged(merge.record, proposal, now, source_links, resolve, False)
+        again = _merged(merge.record, proposal, now, source_links, resolve, _Sheet())
         if again.text == merge.text:
             break
         merge = replace(again, conflicts=merge.conflicts)
@@ -101,11 +112,10 @@ def _merged(
     now: str,
     source_links: Mapping[str, str],
     resolve: Resolve,
-    overrule: bool,
+    sheet: _Sheet,
 ) -> Merge:
-    sheet = _Sheet()
-    text, records = _with_properties(current.markdown, current, proposal, now, source_links, resolve, sheet, overrule)
-    merge = _finished(current, proposal, text, current.blocks, records, now, resolve, sheet, overrule)
+    text, records = _with_properties(current.markdown, current, proposal, now, source_links, resolve, sheet)
+    merge = _finished(current, proposal, text, current.blocks, records, resolve, sheet)
     if merge.text != current.markdown and _may_write("updated", current):
         dated = properties.edit(merge.text, {"updated": Plain(now[:10])})
         written = PropertyRecord("updated", value_hash("updated", now[:10], resolve))
@@ -130,7 +140,6 @@ def _with_properties(
     source_links: Mapping[str, str],
     resolve: Resolve,
     sheet: _Sheet,
-    overrule: bool,
 ) -> tuple[str, tuple[PropertyRecord, ...]]:
     found = properties.read(text)
     if found.problem:
@@ -170,10 +179,10 @@ def _with_properties(
                 known[key] = PropertyRecord(key, new)
             continue
         known[key] = PropertyRecord(key, CLAIMED + new)
-        if new not in (seen, on_disk) and key not in _SILENT:
+        if new != on_disk and (new != seen or sheet.reopen) and key not in _SILENT:
             shown = value if isinstance(value, str) else ", ".join(value) if not isinstance(value, bool) else str(value)
             sheet.conflicts.append(f"the property '{key}' is yours; proposed: {shown or 'nothing'}")
-            if overrule:
+            if sheet.overrule:
                 change[key] = value
                 known[key] = PropertyRecord(key, new)
     edited = properties.edit(text, change) if change else text
@@ -193,10 +202,8 @@ def _finished(
     text: str,
     blocks: tuple[BlockRecord, ...],
     records: tuple[PropertyRecord, ...],
-    now: str,
     resolve: Resolve,
     sheet: _Sheet,
-    overrule: bool,
 ) -> Merge:
     found = properties.read(text)
     on_disk = split(found.body)
@@ -208,7 +215,7 @@ def _finished(
     ]
     parts, citations = _relabelled_pieces(pieces(proposal), disk, current.citations)
     wanted = {part.id: part for part in parts if part.id not in current.removed}
-    judged = [_judged(old, wanted.get(old.record.id), resolve, sheet, overrule) for old in disk]
+    judged = [_judged(old, wanted.get(old.record.id), resolve, sheet) for old in disk]
     kept = [item for item in judged if item is not None]
     added = {}
     have = {item.record.id for item in kept}
@@ -236,7 +243,7 @@ def _finished(
     return Merge(text, replace(page, citations=quoted, sources=sources), tuple(sheet.conflicts))
 
 
-def _judged(old: Item, part: Piece | None, resolve: Resolve, sheet: _Sheet, overrule: bool) -> Item | None:
+def _judged(old: Item, part: Piece | None, resolve: Resolve, sheet: _Sheet) -> Item | None:
     """What becomes of a block on disk: itself, new text under its id, or None when it leaves."""
     record = old.record
     if record.id.startswith(DEFINITION) or (part is None and not is_pipeline_id(record.id)):
@@ -244,24 +251,25 @@ def _judged(old: Item, part: Piece | None, resolve: Resolve, sheet: _Sheet, over
     if part is None:
         if record.owner is Owner.PIPELINE:
             return None
-        if record.written:
+        if record.written or sheet.reopen:
             sheet.conflicts.append(f"{_named(old)} is yours; its source no longer says it, so it would go")
-            return None if overrule else replace(old, record=replace(record, written=""))
+            return None if sheet.overrule else replace(old, record=replace(record, written=""))
         return old
     written = written_hash(part.kind, part.text)
-    if written == record.written:
+    theirs = record.owner is Owner.PERSON
+    if written == record.written and not (theirs and sheet.reopen):
         return old
     new = replace(_ours(record.id, part.kind, part.text, resolve), placed=record.placed)
-    if record.owner is Owner.PIPELINE:
-        sheet.fresh.update(cited_labels(part))
-        return Item(new, part.text, part.level, old.origin)
-    if written.partition(".")[2] == record.written.partition(".")[2] or new.hash == record.hash:
-        return replace(old, record=replace(record, written=written))
-    sheet.conflicts.append(f"{_named(old)} is yours; there is a new text for it")
-    if overrule:
-        sheet.fresh.update(cited_labels(part))
-        return Item(new, part.text, part.level, old.origin)
-    return replace(old, record=replace(record, written=written))
+    if theirs:
+        words = written.partition(".")[2]
+        seen = words == record.written.partition(".")[2] and not sheet.reopen
+        if seen or new.hash == record.hash or words == plain_hash(old.text, record.kind)[: len(words)]:
+            return replace(old, record=replace(record, written=written))
+        sheet.conflicts.append(f"{_named(old)} is yours; there is a new text for it")
+        if not sheet.overrule:
+            return replace(old, record=replace(record, written=written))
+    sheet.fresh.update(cited_labels(part))
+    return Item(new, part.text, part.level, old.origin)
 
 
 def _ours(name: str, kind: BlockKind, text: str, resolve: Resolve) -> BlockRecord:

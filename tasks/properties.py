@@ -24,7 +24,7 @@ BOM = "\ufeff"
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _OPENING = re.compile(r"\ufeff?---[ \t]*(\r\n|\n|\r)")
 _CLOSING = re.compile(r"^---[ \t]*(?:\r\n|\n|\r(?!\n)|\Z)", re.M)
-_KEY_LINE = re.compile(r"""(?:"[^"]*"|'[^']*'|[^\s#\-:\[\]{}&*!|>%@`"'][^:#]*?)[ \t]*:(?=[ \t]|$)""")
+_KEY_LINE = re.compile(r"""(?:"[^"\r\n]*"[ \t]*|'[^'\r\n]*'[ \t]*|[^\s#\-:\[\]{}&*!|>%@`"'][^:#\r\n]*):(?=[ \t\r\n]|$)""")
 _PLAIN = re.compile(r"[^\W\d_][\w ./()+&',!?;=–—’“”…*-]*\Z")
 _BARE = frozenset({"y", "n", "yes", "no", "true", "false", "on", "off", "null", "nan", "inf"})
 _MAX_NODES = 20_000

@@ -153,5 +153,6 @@ def _dedented(text: str) -> str:
 
 
 def _alone(text: str, kind: BlockKind) -> bool:
-    around = split(f"{'a' if kind is BlockKind.LIST else '- a'}\n\n{text}\n\nb\n")
-    return len(around) == 3 and around[1].text == text and around[1].kind is kind and not text[:1].isspace()
+    """Whether the text is one block behind any other, and opens nothing that something later could close."""
+    found = split(f"{'a' if kind is BlockKind.LIST else '- a'}\n\n{text}\n\nb\n\n%%\n\n$$\n\n-->\n")
+    return len(found) == 6 and found[1].text == text and found[1].kind is kind and not text[:1].isspace()

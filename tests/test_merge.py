@@ -111,6 +111,18 @@ def test_an_edited_block_is_the_persons_and_a_new_text_for_it_is_staged() -> Non
     assert merged(second.record, page).conflicts == ()
 
 
+def test_a_candidate_that_still_waits_is_made_whole_again() -> None:
+    """With an open candidate the next one holds the earlier proposals too, not only the newest."""
+    first = made()
+    known = edited(first.record, first.text.replace("Berlin", "Kreuzberg").replace("a computer", "my computer"))
+    page = with_block(proposal(), "history", "Finished in 1941.")
+    second = merged(known, page)
+    later = with_block(page, "lead", "The Z3 computed.")
+    third = merge.merge_page(second.record, later, NEXT, LINKS, resolve, reopen=True)
+    assert len(third.conflicts) == 3 and "Finished" in third.staged_text and "computed" in third.staged_text
+    assert len(merged(second.record, later).conflicts) == 1 and merged(third.record, later).conflicts == ()
+
+
 def test_a_removed_block_is_never_added_again() -> None:
     """What a person took out stays out, also when the proposal brings a new text for it."""
     first = made()
@@ -264,6 +276,36 @@ def test_stripping_a_candidate_gives_the_page(form: str) -> None:
         assert ("> [!info]- What changes" in candidate) is (kind == "update")
         assert merge.strip_candidate(candidate) == text
         assert merge.strip_candidate(candidate.replace("promote: false", "promote: true") + "More.") == text + "More."
+
+
+_LINES = [
+    "k: v # c\n",
+    "reasons: [mine]\n",
+    "base_hash: q\n",
+    "# c\n",
+    "broken: a: b\n",
+    "\n",
+    "text\n",
+    "> q\n",
+    "- a\n",
+    "---\n",
+]
+
+
+@given(
+    st.lists(st.sampled_from(_LINES), max_size=4),
+    st.lists(st.sampled_from(_LINES), max_size=4),
+    st.sampled_from(["", "\ufeff"]),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from([("new", ""), ("update", "a1b2")]),
+)
+def test_any_page_comes_out_of_its_candidate_unharmed(
+    head: list[str], body: list[str], mark: str, newline: str, kind: tuple[str, str]
+) -> None:
+    """Whatever the page looks like, its candidate can be ticked, and gives the page's bytes back."""
+    text = (mark + "".join(["---\n", *head, "---\n", *body])).replace("\n", newline).removesuffix(newline)
+    candidate = merge.candidate_text(text, kind[0], "[[z3]]", kind[1], ["a: b"], "-x\n+```\n")
+    assert merge.strip_candidate(candidate) == text and "promote" in properties.read(candidate).values
 
 
 # --- a person and a pipeline at work on one page ---------------------------------------------------------------------
