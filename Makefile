@@ -10,13 +10,13 @@ INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-ch
 
 demo: $(VENV)/.offline
 	@rm -rf $(DEMO)
-	@$(BIN)/nightwiki init $(DEMO) --demo
+	@$(BIN)/nightwiki init $(DEMO) --demo >/dev/null
 	@$(BIN)/nightwiki -w $(DEMO) up --once; code=$$?; test $$code -eq 0 -o $$code -eq 3
 	@echo
 	@echo "Open the folder $(DEMO) in Obsidian and begin at wiki/index.md. Then try:"
-	@echo "  $(BIN)/nightwiki -w $(DEMO) search \"who built the first computers\""
+	@echo "  $(BIN)/nightwiki -w $(DEMO) search \"who built the Z3\" -k 1"
 	@echo "  $(BIN)/nightwiki -w $(DEMO) candidates list"
-	@echo "  $(BIN)/nightwiki -w $(DEMO) status"
+	@echo "  $(BIN)/nightwiki -w $(DEMO) sources list --failed"
 
 test: lint types unit
 
