@@ -63,6 +63,7 @@ class Ledger:
         self._depth = 0
         self._lock = threading.RLock()
         self.messages: list[str] = []
+        self.patience = 10.0  # seconds to wait for another process, which has it open only for a moment
 
     # --- rows
 
@@ -222,12 +223,8 @@ class Ledger:
         if fresh and self._wal.exists():
             self.set_aside("its file was gone, a rest of it was left")
         try:
-            connection = self._attach()
+            connection = self._attach_in_turn()
         except duckdb.Error as error:
-            holder = re.search(r"PID (\d+)", str(error))
-            if holder or "Conflicting lock" in str(error):
-                cause = "another process has the ledger open" + (f" (pid {holder[1]})" if holder else "")
-                raise BusyError(str(self.path), cause, "Close it there and try again.") from None
             self._complain_if_full(error)
             self.set_aside(f"it could not be opened: {_first_line(error)}")
             connection = self._attach()
@@ -244,6 +241,21 @@ class Ledger:
         if fresh:
             self._rebuild(connection)
         return connection
+
+    def _attach_in_turn(self) -> duckdb.DuckDBPyConnection:
+        """The open ledger; BusyError when another process keeps it open for longer than `patience`."""
+        until = time.monotonic() + self.patience
+        while True:
+            try:
+                return self._attach()
+            except duckdb.IOException as error:
+                holder = re.search(r"PID (\d+)", str(error))
+                if not holder and "Conflicting lock" not in str(error):
+                    raise
+                if time.monotonic() >= until:
+                    cause = "another process has the ledger open" + (f" (pid {holder[1]})" if holder else "")
+                    raise BusyError(str(self.path), cause, "Close it there and try again.") from None
+            time.sleep(0.05)
 
     def _attach(self) -> duckdb.DuckDBPyConnection:
         return duckdb.connect(str(self.path), config={"threads": 2, "preserve_insertion_order": False})

@@ -126,8 +126,10 @@ def test_another_process_that_has_it_open_is_named(state: WikiState) -> None:
     other = subprocess.Popen([sys.executable, "-c", HOLD, str(state.ledger.path)], stdout=subprocess.PIPE, text=True)
     try:
         assert other.stdout is not None and other.stdout.readline() == "held\n"
+        busy = again(state)
+        busy.ledger.patience = 0.1
         with pytest.raises(BusyError, match=rf"pid {other.pid}"):
-            commit(again(state), "r2", "ingest", [FileWrite("a.md", None, b"A")], Changes(drop_sources=("s1",)), NOW)
+            commit(busy, "r2", "ingest", [FileWrite("a.md", None, b"A")], Changes(drop_sources=("s1",)), NOW)
     finally:
         other.kill()
         other.communicate()
