@@ -17,13 +17,14 @@ from serving.schemas import CheckAnswer, FindingItem
 def check(wiki: Wiki, repair: bool, as_json: bool) -> int:
     """Verify hashes, pointer, journal, ledger and identities. Exit code 3 means: something was found."""
     from flows.session import open_state
-    from storage import check as checks
+    from storage.check import check as find
+    from storage.check import repair as mend
 
     state = open_state(wiki)
     if repair:
-        for line in checks.repair(state):
+        for line in mend(state):
             click.echo(line, err=True)
-    findings = checks.check(state)
+    findings = find(state)
     answer = CheckAnswer(
         findings=[
             FindingItem(
