@@ -23,14 +23,33 @@ _SPACE = re.compile(
 )
 _BLOCKS = frozenset({"p", "head", "list", "table", "quote", "code", "div", "item", "row", "cell"})
 _DEEPEST = 12
+_BREAK = "\x1e"  # stands for a line break; line ends of the page's own text mean nothing
 _DAY = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 _ADDRESS_DAY = re.compile(r"/((?:19|20)\d\d)[/-](0[1-9]|1[0-2])[/-](0[1-9]|[12]\d|3[01])(?=[/-])")
 _PUBLISHED = re.compile(rf'"datePublished"\s*:\s*"({_DAY.pattern})')
-_DATE_NAMES = frozenset({
-    "article:published_time", "article:published", "datepublished", "date", "dc.date", "dc.date.issued",
-    "dcterms.created", "dcterms.date", "parsely-pub-date", "pubdate", "publishdate", "publish-date", "sailthru.date", "og:published_time",
-    "citation_publication_date", "citation_date", "cxenseparse:recs:publishtime", "article.published",
-})  # fmt: skip
+_DATE_NAMES = frozenset(
+    [
+        "article:published_time",
+        "article:published",
+        "article.published",
+        "datepublished",
+        "date",
+        "dc.date",
+        "dc.date.issued",
+        "dcterms.created",
+        "dcterms.date",
+        "parsely-pub-date",
+        "pubdate",
+        "publishdate",
+        "publish-date",
+        "sailthru.date",
+        "og:published_time",
+        "citation_publication_date",
+        "citation_date",
+        "cxenseparse:recs:publishtime",
+    ]
+)
+_LETTERS = re.compile(r"[\W_]+")
 _LANGUAGE = re.compile(r"[A-Za-z]{2}(?=$|[-_])")
 
 
@@ -73,7 +92,7 @@ def _metadata(tree: Any, url: str) -> tuple[str, str, str, str]:
     facts = examine_meta(tree)
     with suppress(Exception):  # strangers' JSON trips the library in many ways; the page itself is sound
         facts = extract_meta_json(tree, facts)
-    title = facts.title or extract_title(tree) or ""
+    title = _without_site(_words(facts.title or extract_title(tree) or ""), _words(facts.sitename or ""), tree)
     published = _address_date(tree, url) or _stated_date(tree)
     if not published:
         with suppress(Exception):  # as above
@@ -81,7 +100,22 @@ def _metadata(tree: Any, url: str) -> tuple[str, str, str, str]:
     root = tree.getroottree().getroot()
     language = _LANGUAGE.match(root.get("lang") or root.get("xml:lang") or "")
     author = facts.author if facts.author and len(facts.author) < 200 and "://" not in facts.author else ""
-    return _words(title), _words(author), published, language.group().lower() if language else ""
+    return title, _words(author), published, language.group().lower() if language else ""
+
+
+def _without_site(title: str, site: str, tree: Any) -> str:
+    """A page's title without the name of its site, which the page's own heading or its site name gives away."""
+    for heading in tree.iterfind(".//h1"):
+        words = _words("".join(heading.itertext()))
+        if (
+            len(words) > 7
+            and title.startswith(words)
+            and title[len(words) :][:2].strip() in ("|", "-", "–", "—", ":", "·")
+        ):
+            return words
+    head, mark, tail = title.rpartition(" | ") if " | " in title else title.rpartition(" - ")
+    name = _LETTERS.sub("", site.casefold())
+    return head.strip() if mark and name and _LETTERS.sub("", tail.casefold()) in (name, f"{name}com") else title
 
 
 def _address_date(tree: Any, url: str) -> str:
@@ -115,14 +149,14 @@ def _text(element: Any) -> str:
     pieces: list[str] = []
     for node in element.iter():
         if node.tag == "lb":
-            pieces.append("\n")
+            pieces.append(_BREAK)
         elif node is not element and node.tag in _BLOCKS and pieces:
             pieces.append(" ")
         if node.text and node.tag != "lb":
             pieces.append(node.text)
         if node is not element and node.tail:
             pieces.append(node.tail)
-    return "\n".join(line for raw in "".join(pieces).split("\n") if (line := _words(raw)))
+    return "\n".join(line for raw in "".join(pieces).split(_BREAK) if (line := _words(raw)))
 
 
 def _parts(body: Any, depth: int) -> Iterator[Part]:

@@ -102,6 +102,21 @@ def extract_captions(text: str) -> Extracted:
     return Extracted("transcript", paragraphs(_unrolled(snippets)), title=title)
 
 
+def extract_timedtext(text: str) -> Extracted:
+    """A transcript as the video site sends it: XML with seconds (`<text start dur>`) or milliseconds (`<p t d>`)."""
+    snippets = []
+    for name, attributes, words in re.findall(r"<(text|p)\s([^>]{0,200})>([^<]{0,5000})</", text):
+        start = re.search(r"\b(?:start|t)=\"([\d.]{1,15})\"", attributes)
+        length = re.search(r"\b(?:dur|d)=\"([\d.]{1,15})\"", attributes)
+        if start:
+            unit = 1.0 if name == "text" else 0.001
+            begin = float(start.group(1)) * unit
+            snippets.append(
+                Snippet(html.unescape(words), begin, begin + (float(length.group(1)) * unit if length else 0))
+            )
+    return Extracted("transcript", paragraphs(snippets))
+
+
 def _seconds(match: re.Match[str], group: int) -> float:
     hours, minutes, seconds, fraction = (match.group(group + offset) or "0" for offset in range(4))
     return int(hours) * 3600 + int(minutes) * 60 + int(seconds) + int(fraction.ljust(3, "0")) / 1000

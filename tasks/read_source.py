@@ -174,14 +174,11 @@ def _extract(sniffed: Sniffed, job: ReadJob) -> Extracted:
             from tasks import extract_office
 
             return extract_office.extract(sniffed.kind, sniffed.data, job.name)
-        case "vtt" | "srt" | "transcript":
-            from tasks import extract_transcript
+        case "vtt" | "srt" | "transcript" | "timedtext":
+            from tasks import extract_transcript as transcripts
 
-            found = (
-                extract_transcript.extract_json(sniffed.text)
-                if sniffed.kind == "transcript"
-                else extract_transcript.extract_captions(sniffed.text)
-            )
+            readers = {"transcript": transcripts.extract_json, "timedtext": transcripts.extract_timedtext}
+            found = readers.get(sniffed.kind, transcripts.extract_captions)(sniffed.text)
             if not found.parts:
                 raise SourceError(job.name, Outcome.NO_TRANSCRIPT, "the transcript holds no words")
             return found

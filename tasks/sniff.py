@@ -74,7 +74,7 @@ _BINARY = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 class Sniffed:
     """A source's kind (the extractor's name), its bytes without wrapping, and its text when it is a text."""
 
-    kind: str  # pdf html markdown text csv docx pptx xlsx vtt srt transcript
+    kind: str  # pdf html markdown text csv docx pptx xlsx vtt srt transcript timedtext
     data: bytes
     text: str = ""
     encoding: str = ""
@@ -276,6 +276,8 @@ def _text_kind(text: str, ending: str, media_type: str, name: str) -> tuple[str,
             raise SourceError(
                 name, Outcome.UNSUPPORTED, "it is a news feed", "List its address in sources.yaml under feeds."
             )
+        if re.search(r"<(?:transcript|timedtext)\b[^>]*>\s*(?:<body>\s*)?<(?:text|p)\s", start):
+            return "timedtext", text
         if "<svg" in start:
             raise SourceError(name, Outcome.UNSUPPORTED, "it is a picture (SVG)", OCR)
         if "<html" not in start:

@@ -67,6 +67,7 @@ class PageFacts:
 
     scripts: int
     body_characters: int  # of text outside scripts and noscript
+    captcha: bool
     shell: bool  # an empty mount point for a script framework
     noscript: str
     not_free: bool  # says so itself, in its structured data
@@ -96,9 +97,12 @@ def look(tree: Any) -> PageFacts:
     for node in tree.iter("div", "app-root", "main", "section"):
         if (node.get("id") or "") in _ROOTS or node.tag == "app-root":
             shell = not "".join(node.itertext()).strip() or shell
+    captcha = bool(
+        tree.xpath("//*[contains(@class, 'captcha') or contains(@id, 'captcha') or contains(@src, 'captcha')]")
+    )
     title = tree.find(".//title")
     return PageFacts(
-        scripts, size, shell, noscript, not_free, text, (title.text or "").strip() if title is not None else ""
+        scripts, size, captcha, shell, noscript, not_free, text, (title.text or "").strip() if title is not None else ""
     )
 
 
@@ -143,7 +147,7 @@ def judge(page: PageFacts, parts: tuple[Part, ...]) -> Wall | None:
             "Save the page from a browser in which you are signed in (for example with Obsidian Web Clipper).",
         )
     if size < VERY_SHORT:
-        blocked = _CHECK.search(text) or _CHECK.search(page.text)
+        blocked = page.captcha or _CHECK.search(text) or _CHECK.search(page.text)
         if blocked:
             return Wall(
                 Outcome.NEEDS_BROWSER,

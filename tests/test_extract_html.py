@@ -188,3 +188,19 @@ def test_news_pages_are_read_at_least_as_well_as_by_trafilatura(shared: Path) ->
         ours += word_f1(found, gold["articleBody"])
         theirs += word_f1(trafilatura.extract(data) or "", gold["articleBody"])
     assert ours >= theirs
+
+
+def test_titles_lose_the_name_of_their_site_and_lines_their_ends() -> None:
+    """The site's name is no part of the title, and line ends of the page's source are no line ends of the text."""
+    head = (
+        '<meta property="og:site_name" content="The Museum"><meta property="og:title" content="Zuse Z3 | The Museum">'
+    )
+    page = f"<html><head>{head}</head><body><article><p>{(SENTENCE * 3).replace(' in ', chr(10) + 'in ')}</p></article></body></html>"
+    found = extract(page)
+    assert found.title == "Zuse Z3"
+    assert found.parts[0].text == (SENTENCE * 3).strip()
+
+
+def test_a_day_in_the_address_comes_first() -> None:
+    """The day that a news address carries is the day of publication."""
+    assert extract(PAGE, url="https://example.org/2019/11/20/zuse.html").published == "2019-11-20"

@@ -89,3 +89,9 @@ def test_subrip_and_speakers() -> None:
         "1\n00:00:01,000 --> 00:00:02,000\n<v Ada>Hello.\n\n2\n01:00:00,000 --> 01:00:02,000\nBye.\n"
     )
     assert [(part.time, part.text) for part in found.parts] == [("0:01", "Ada: Hello."), ("1:00:00", "Bye.")]
+
+
+def test_timed_text_of_the_video_site() -> None:
+    """A transcript in the video site's own XML is read."""
+    xml = '<transcript><text start="0" dur="1.5">Hey &amp;#39;all</text><text start="61.5" dur="2">the end.</text></transcript>'
+    assert [part.text for part in extract_transcript.extract_timedtext(xml).parts] == ["Hey 'all the end."]
