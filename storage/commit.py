@@ -46,7 +46,7 @@ def commit(state: WikiState, run_id: str, kind: str, writes: Sequence[FileWrite]
     A commit left open by a crash is finished first. With nothing to do it writes nothing. Raises StateError when the
     disk is full (the next start finishes the commit) and BusyError when another process is writing.
     """
-    with state.write_lock(), _plainly(state), state.ledger.session():
+    with plainly(state), state.write_lock(), state.ledger.session():
         found = state.recover(crash)
         plan = Plan(f"c{secrets.token_hex(8)}", run_id, kind, now, *_only_news(state, writes, changes))
         if not _anything(state, plan):
@@ -65,7 +65,7 @@ def commit(state: WikiState, run_id: str, kind: str, writes: Sequence[FileWrite]
 
 def finish(state: WikiState, plan: Plan, crash: Crash = no_crash) -> CommitResult:
     """Carry the open journal's plan to its end, from wherever it stands. Needs the write lock."""
-    with _plainly(state), state.ledger.session():
+    with plainly(state), state.ledger.session():
         files = _Files(state, plan, crash)
         files.write()
         upserts, drops = _merged(plan, files)
@@ -259,7 +259,7 @@ def _new_hash(write: FileWrite) -> str | None:
 
 
 @contextmanager
-def _plainly(state: WikiState) -> Iterator[None]:
+def plainly(state: WikiState) -> Iterator[None]:
     """Turn a failing disk into one line; what was begun stays in the journal."""
     try:
         yield

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from config.errors import BusyError
+from config.errors import BusyError, StateError
 
 _LOCKS: dict[str, FileLock] = {}
 _GUARD = threading.Lock()
@@ -63,14 +63,17 @@ def holder(state_dir: Path, name: str) -> Holder | None:
 
 @contextlib.contextmanager
 def _hold(path: Path, cause: str, timeout: float) -> Iterator[None]:
-    path.parent.mkdir(parents=True, exist_ok=True)
     lock = _shared_lock(path)
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=timeout, poll_interval=0.05)
     except Timeout:
         known = _read_holder(path)
         who = f"busy since {known.since} (pid {known.pid})" if known else "busy"
         raise BusyError(str(path.parent), f"{cause}, {who}", "Try again when it has ended.") from None
+    except OSError as error:
+        cause = f"the state folder cannot be written ({error.strerror or error})"
+        raise StateError(str(path.parent), cause, "Check its disk and rights.") from None
     try:
         if lock.lock_counter == 1:
             _write_holder(path)

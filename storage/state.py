@@ -13,7 +13,7 @@ from pathlib import Path
 from config.errors import StateError
 from storage import locks
 from storage.blobs import Blobs
-from storage.commit import finish, no_crash
+from storage.commit import finish, no_crash, plainly
 from storage.durable import sha256, write_file
 from storage.journal import Journal
 from storage.ledger import FileRow, Ledger
@@ -64,7 +64,8 @@ class WikiState:
 
     def run_lock(self, timeout: float = 0.3) -> contextlib.AbstractContextManager[None]:
         """Hold the run lock of this wiki; BusyError names the holder."""
-        self.prepare()
+        with plainly(self):
+            self.prepare()
         return locks.run_lock(self.root, timeout)
 
     def write_lock(self, timeout: float = 10.0) -> contextlib.AbstractContextManager[None]:
@@ -78,7 +79,7 @@ class WikiState:
             return Recovery(None, ())
         done: CommitResult | None = None
         messages: list[str] = []
-        with self.write_lock(), self._recovering():
+        with plainly(self), self.write_lock(), self._recovering():
             if self.journal.is_open():
                 try:
                     plan = self.journal.read()
@@ -123,7 +124,7 @@ class WikiState:
 
         Blobs stay while a kept snapshot, a kept journal or `keep` names them, and at least a day.
         """
-        with self.write_lock():
+        with plainly(self), self.write_lock():
             dropped = self.snapshots.retention(keep_days, now)
             manifests = self.reader.history()
             oldest = min((one.created for one in manifests), default=now)
