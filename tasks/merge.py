@@ -100,7 +100,7 @@ def _settled(
     rearranged = any(block.placed or block.owner is Owner.PERSON for block in current.blocks)
     for _ in range(_ROUNDS if rearranged and merge.text != current.markdown else 0):
         again = _merged(merge.record, proposal, now, source_links, resolve, _Sheet())
-        if again.text == merge.text:
+        if again.text == merge.text and again.record == merge.record:
             break
         merge = replace(again, conflicts=merge.conflicts)
     return merge
@@ -215,6 +215,7 @@ def _finished(
     ]
     parts, citations = _relabelled_pieces(pieces(proposal), disk, current.citations)
     wanted = {part.id: part for part in parts if part.id not in current.removed}
+    disk = _recognised(disk, wanted, resolve)
     judged = [_judged(old, wanted.get(old.record.id), resolve, sheet) for old in disk]
     kept = [item for item in judged if item is not None]
     added = {}
@@ -234,13 +235,30 @@ def _finished(
         current,
         removed=current.removed,
         properties=records,
-        subjects=tuple(dict.fromkeys((*current.subjects, proposal.subject))),
+        subjects=tuple(name for name in dict.fromkeys((*current.subjects, proposal.subject)) if name),
         reasons=proposal.reasons,
     )
     page = described(page, current.path, text, found, final, tuple(item.record for item in items))
     quoted = cited(tuple(citations.values()), final, page.blocks)
     sources = tuple(dict.fromkeys((*proposal.sources, *(citation.source_id for citation in quoted))))
     return Merge(text, replace(page, citations=quoted, sources=sources), tuple(sheet.conflicts))
+
+
+def _recognised(disk: Sequence[Item], wanted: Mapping[str, Piece], resolve: Resolve) -> list[Item]:
+    """The blocks on disk; one of a person's that says just what is proposed has that id, and none is added beside it.
+
+    So a page whose history is lost, or a block that was pasted back, does not come to stand there twice.
+    """
+    found = list(disk)
+    have = {item.record.id for item in found}
+    missing = [part for part in wanted.values() if part.id not in have]
+    own = {item.record.hash: number for number, item in reversed([*enumerate(found)]) if item.foreign}
+    for part in missing if own else ():
+        ours = _ours(part.id, part.kind, part.text, resolve)
+        number = own.pop(ours.hash, -1)
+        if number >= 0:
+            found[number] = replace(found[number], record=replace(ours, owner=Owner.PERSON))
+    return found
 
 
 def _judged(old: Item, part: Piece | None, resolve: Resolve, sheet: _Sheet) -> Item | None:
