@@ -5,23 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from config.errors import SourceError
 from flows.gathering import FILES, KEPT_BACK, Gathering, new_record, read_job
-from flows.session import Session, parse_moment
+from flows.session import Session
 from flows.steps import StepRunner
+from tasks import feeds, youtube
 from tasks.addresses import identify, video_id
 from tasks.fetch import Fetched, Fetcher, FetchRequest
-from tasks.records import TRANSIENT, Found, Outcome, SourceKind, SourceRecord
-
-if TYPE_CHECKING:
-    from tasks.feeds import FeedEntry
-
-_RETRY_DAYS = 7
-"""Days until an address that failed for good is asked again; doubled with each failure, up to eight weeks."""
+from tasks.records import Found, Outcome, SourceKind, SourceRecord
 
 
 class Addresses:
@@ -36,12 +29,15 @@ class Addresses:
         """Fetch what is due. Feeds go first, for their entries are addresses of their own."""
         if not found:
             return
-        feed_list = [one for one in found if one.kind is SourceKind.FEED]
-        if feed_list:
-            runner.run("fetch feeds", self._fetch, feed_list, runner)
-        pages = [one for one in [*found, *self._entries] if one.kind is SourceKind.WEB]
+        listed = [one for one in found if self._known(one).kind is SourceKind.FEED]
+        if listed:
+            runner.run("fetch feeds", self._fetch, listed, runner)
+        pages = [one for one in found if self._known(one).kind is SourceKind.WEB]
         if pages:
             runner.run("fetch pages", self._fetch, pages, runner)
+        entries = [one for one in self._entries if one.kind is SourceKind.WEB]
+        if entries:
+            runner.run("fetch entries of feeds", self._fetch, entries, runner)
         videos = [one for one in [*found, *self._entries] if one.kind is SourceKind.VIDEO]
         if videos:
             runner.run("fetch transcripts", self._fetch_videos, videos, runner)
@@ -86,8 +82,8 @@ class Addresses:
             retry_at="",
             failures=0,
         )
-        if record.kind is SourceKind.FEED:
-            self._feed(fresh, answer)
+        if record.kind is SourceKind.FEED or feeds.looks_like_feed(answer.body):
+            self._feed(replace(fresh, kind=SourceKind.FEED), answer)
         elif same and not self._force:
             # New validators for old bytes are not worth a snapshot.
             self._g.records[record.id] = record
@@ -101,8 +97,6 @@ class Addresses:
         if answer.status == "unchanged":
             return
         try:
-            from tasks import feeds
-
             entries = feeds.entries(answer.body, answer.final_url)[: self._session.wiki.settings.fetch.feed_items]
         except SourceError as error:
             self._failed(record, error)
@@ -117,8 +111,6 @@ class Addresses:
         wanted = [
             r for one in found if self._wants(r := self._known(one)) and (self._force or r.outcome is not Outcome.OK)
         ]
-        from tasks import youtube
-
         languages = self._session.wiki.settings.extract.languages
         for done, record in enumerate(wanted, start=1):
             try:
@@ -134,15 +126,10 @@ class Addresses:
             runner.progress("fetch transcripts", done, len(wanted))
 
     def _failed(self, record: SourceRecord, error: SourceError) -> None:
-        outcome = Outcome(error.outcome)
-        retry_at = ""
-        if outcome not in TRANSIENT:
-            days = _RETRY_DAYS * min(8, 2**record.failures)
-            retry_at = (parse_moment(self._session.now) + timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%SZ")
-        self._g.settle(record, outcome, error.cause, error.next_step, retry_at=retry_at)
+        self._g.settle(record, Outcome(error.outcome), error.cause, error.next_step)
 
 
-def _addresses(entries: Sequence[FeedEntry], feed: str) -> Iterator[Found]:
+def _addresses(entries: Sequence[feeds.FeedEntry], feed: str) -> Iterator[Found]:
     """The pages and videos that a feed's entries lead to."""
     for entry in entries:
         try:

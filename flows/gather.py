@@ -31,7 +31,7 @@ def gather(
     session: Session, runner: StepRunner, notes: Sequence[str], folder: Path, only: Sequence[str], force: bool
 ) -> Gathering:
     """Return what is to be read. Fetched bytes lie in `folder` until the run ends."""
-    gathering = Gathering(dict(session.rows.sources), session.rows.sources)
+    gathering = Gathering(session.now, dict(session.rows.sources), session.rows.sources)
     wiki = session.wiki
     known = tuple(session.rows.sources.values())
     collected = runner.run("collect", collecting.collect, wiki.root, wiki.settings, known, notes)
@@ -89,18 +89,30 @@ class _Files:
                 self._file(one, replace(record, location=one.location), hashes)
             else:
                 self._file(one, record, hashes)
-        for source in collected.vanished:
+        for source in () if self._emptied(found, collected.vanished) else collected.vanished:
             record = self._g.records[source]
             if record.kind in FILES and record.outcome is not Outcome.GONE:
                 self._leave(record)
         self._duplicates(hashes)
+
+    def _emptied(self, found: Sequence[Found], vanished: Sequence[str]) -> bool:
+        """Whether every file is gone at once: rather a disk that is not there than a person who took out all."""
+        held = [self._g.records[source] for source in vanished]
+        count = sum(record.kind in FILES and record.outcome is not Outcome.GONE for record in held)
+        emptied = count > 2 and not found and not self._force
+        if emptied:
+            cause = f"is empty, although {count} sources lay there"
+            step = "Is its disk mounted? If you meant it: nightwiki ingest --force"
+            self._g.problems.append(Problem(self._session.wiki.sources_dir, cause, step))
+        return emptied
 
     def _move(self, record: SourceRecord, one: Found) -> None:
         self._g.records[record.id] = replace(record, location=one.location, size=one.size, mtime_ns=one.mtime_ns)
         self._g.moved.add(record.id)
 
     def _leave(self, record: SourceRecord) -> None:
-        self._g.settle(record, Outcome.GONE, "the file was removed", "Put it back to have its pages again")
+        left = replace(record, topics=(), pages=())
+        self._g.settle(left, Outcome.GONE, "the file was removed", "Put it back to have its pages again")
         self._g.left.add(record.id)
 
     def _file(self, one: Found, record: SourceRecord | None, hashes: dict[str, str]) -> None:

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
-from flows.session import Session
+from flows.session import Session, parse_moment
 from tasks.addresses import source_id
 from tasks.digest import Problem
+from tasks.fetch import next_try
 from tasks.read_source import ReadJob
-from tasks.records import TRANSIENT, Found, Outcome, SourceKind, SourceRecord
+from tasks.records import GOOD, TRANSIENT, Found, Outcome, SourceKind, SourceRecord
 
 FILES = frozenset({SourceKind.FILE, SourceKind.CLIP})
 KEPT_BACK = frozenset({Outcome.WITHDRAWN, Outcome.UNDONE})
+RETRY = timedelta(days=7)
+"""Until an address that failed for good is asked again; doubled with each failure, up to eight weeks."""
 
 
 @dataclass(slots=True)
 class Gathering:
     """What is known of the sources while they are gathered; lives within one run."""
 
+    now: str
     records: dict[str, SourceRecord]
     before: Mapping[str, SourceRecord]
     jobs: list[ReadJob] = field(default_factory=list)
@@ -27,20 +32,28 @@ class Gathering:
     moved: set[str] = field(default_factory=set)  # they are cited at a new place
     problems: list[Problem] = field(default_factory=list)
 
-    def settle(
-        self, record: SourceRecord, outcome: Outcome, reason: str = "", next_step: str = "", retry_at: str = ""
-    ) -> None:
-        """Note what became of a source without reading it."""
-        failures = record.failures + 1 if outcome in TRANSIENT else 0
+    def settle(self, record: SourceRecord, outcome: Outcome, reason: str = "", next_step: str = "") -> None:
+        """Note what became of a source in this run, and when it is tried again if it could not be used."""
+        failures = 0 if outcome in GOOD else record.failures + 1
         self.records[record.id] = replace(
             record,
             outcome=outcome,
             reason=reason,
             next_step=next_step,
             failures=failures,
-            retry_at=retry_at,
+            retry_at=self._retry_at(record.kind, outcome, failures),
         )
         self.touched.add(record.id)
+
+    def _retry_at(self, kind: SourceKind, outcome: Outcome, failures: int) -> str:
+        """Passing failures soon, then later and later; addresses that failed for good after weeks; files on change."""
+        if outcome in TRANSIENT:
+            due = next_try(parse_moment(self.now), failures)
+        elif outcome in GOOD or kind in FILES:
+            return ""
+        else:
+            due = parse_moment(self.now) + RETRY * min(8, 2 ** (failures - 1))
+        return due.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def new_record(one: Found, now: str) -> SourceRecord:

@@ -9,6 +9,7 @@ import logging
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -176,7 +177,8 @@ class _Night:
         size = max(BATCH, -(-len(jobs) // MOST_BATCHES))
         steps = -(-len(jobs) // size)
         done = 0
-        with self._reader(self._session.wiki.settings, analyse_document) as pool:
+        limit = self._session.wiki.settings.compile.sentences
+        with self._reader(self._session.wiki.settings, partial(analyse_document, limit=limit)) as pool:
             for number, batch in enumerate(batched(jobs, size), start=1):
                 name = "read" if steps == 1 else f"read {number} of {steps}"
                 self._runner.run(name, self._read_batch, pool, batch, gathering, done, len(jobs))
@@ -233,7 +235,7 @@ class _Night:
         live = {
             r.id: r
             for r in gathering.records.values()
-            if r.topics and r.id not in gathering.left and r.outcome in _LIVE
+            if r.topics and r.id not in gathering.left and r.outcome not in _SILENT
         }
         changed = set(self._documents) | gathering.left | gathering.moved | _stale_updates(taken, live)
         if not changed:
@@ -325,7 +327,8 @@ class _Night:
         return commit(session.state, session.run, session.kind, writes, changes, session.now)
 
 
-_LIVE = frozenset({Outcome.OK, Outcome.UNCHANGED, *TRANSIENT, Outcome.GONE})
+_SILENT = frozenset({Outcome.WITHDRAWN, Outcome.UNDONE, Outcome.DUPLICATE})
+"""Outcomes of sources that say nothing on any page. One that only failed of late keeps what it said before."""
 
 
 def _target(record: SourceRecord) -> str:

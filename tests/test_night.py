@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 from config.errors import BusyError, StateError
+from config.wiki import Wiki
 from flows.night import Review, review, sync
 from flows.session import open_state
 from flows.steps import DirectRunner
 from tasks.records import Outcome
 from tests import wikis
+from tests.web import Asked, Reply, Web
+from tests.web import page as page_reply
 from tests.wikis import COLOSSUS, ENIAC, page, put, run, vault
 
 LATER = "2026-03-20T10:00:00Z"
@@ -256,3 +259,98 @@ def test_the_digest_note_keeps_what_the_user_wrote_above_it(tmp_path: Path) -> N
     run(wiki, 2)
     text = (wiki.root / "Digest.md").read_text()
     assert text.startswith("Read me daily!\n\n") and "Night of 2026-03-02" in text and "2026-03-01" not in text
+
+
+def test_an_emptied_sources_folder_takes_nothing_along(tmp_path: Path) -> None:
+    """When every file is gone at once, a missing disk is likelier than a person; --force believes it."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC, codes=COLOSSUS, other=ENIAC.replace("ENIAC", "UNIVAC"))
+    run(wiki)
+    before = vault(wiki.root)
+    for file in (wiki.root / "raw_sources").iterdir():
+        file.unlink()
+    report = run(wiki, 2)
+    assert "empty" in report.problems[0].cause
+    assert {p: b for p, b in before.items() if not p.startswith("raw_sources")} == vault(wiki.root)
+    assert run(wiki, 3, force=True).removed == 3
+
+
+def _with_links(root: Path, *lines: str) -> Wiki:
+    settings = wikis.SETTINGS + "fetch:\n  allow_private: ['127.0.0.1']\n  host_pause_seconds: 0\n  retries: 0\n"
+    wiki = wikis.make(root, settings)
+    put(root, "raw_sources/inbox.md", "\n".join(lines) + "\n")
+    return wiki
+
+
+PARAGRAPH = (
+    "<p>{0} is a steam engine that was built in 1825 for a railway in the north of England. The engineer who drew it "
+    "was proud of its boiler, and people came from far away to see it run.</p>"
+)
+ARTICLE = f"<html><head><title>{{0}}</title></head><body><article><h1>{{0}}</h1>{PARAGRAPH}</article></body></html>"
+
+
+def test_addresses_are_fetched_once_and_then_conditionally(tmp_path: Path, web: Web) -> None:
+    """A page in the inbox note becomes a page with a readable copy; the next night asks whether it changed."""
+
+    def reply(asked: Asked) -> Reply:
+        if asked.headers.get("if-none-match") == '"v1"':
+            return Reply(304)
+        return Reply(200, ARTICLE.format("Locomotion").encode(), {"Content-Type": "text/html", "ETag": '"v1"'})
+
+    web.route("/robots.txt", Reply(404))
+    wiki = _with_links(tmp_path / "w", f"- [An engine]({web.route('/engine', reply)}?utm_source=x)")
+    first = run(wiki)
+    before = vault(wiki.root)
+    second = run(wiki, 2)
+    assert (first.created + first.staged, second.changed) == (1, ())
+    assert vault(wiki.root) == before
+    assert [a.path for a in web.asked if a.path != "/robots.txt"] == ["/engine", "/engine"]
+
+
+def test_a_page_that_is_gone_keeps_what_it_said(tmp_path: Path, web: Web) -> None:
+    """A 404 is an outcome of its own; the archived copy and its page stay."""
+    web.route("/robots.txt", Reply(404))
+    address = web.route("/engine", page_reply(ARTICLE.format("Locomotion")), Reply(404))
+    wiki = _with_links(tmp_path / "w", address)
+    run(wiki)
+    before = vault(wiki.root)
+    report = run(wiki, 2)
+    assert [(line.outcome, report.state) for line in report.lines] == [(Outcome.GONE, "partial")]
+    assert (vault(wiki.root), run(wiki, 3).state) == (before, "ok")
+
+
+def test_a_listed_page_that_is_a_feed_brings_its_entries(tmp_path: Path, web: Web) -> None:
+    """Entries become sources of their own, each fetched once."""
+    web.route("/robots.txt", Reply(404))
+    entry = web.route("/engine", page_reply(ARTICLE.format("Locomotion")))
+    feed = (
+        f'<rss version="2.0"><channel><title>F</title><item><title>E</title><link>{entry}</link></item></channel></rss>'
+    )
+    wiki = _with_links(tmp_path / "w", web.route("/news", Reply(200, feed.encode(), {"Content-Type": "text/xml"})))
+    report = run(wiki)
+    run(wiki, 2)
+    assert dict(report.sources) == {"ok": 2}
+    assert [a.path for a in web.asked].count("/engine") == 1
+
+
+def test_a_private_address_is_refused_and_the_rest_goes_on(tmp_path: Path) -> None:
+    """One refused address costs nothing but itself."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC)
+    put(wiki.root, "raw_sources/inbox.md", "http://127.0.0.1:4200/api\nfile:///etc/hosts\n")
+    report = run(wiki)
+    assert {(line.location, line.outcome) for line in report.lines if line.outcome is not Outcome.OK} == {
+        ("http://127.0.0.1:4200/api", Outcome.REFUSED)
+    }
+    assert report.created == 1 and report.state == "partial"
+
+
+def test_a_clipped_note_is_read_in_place(tmp_path: Path) -> None:
+    """A Web Clipper note is a source where it lies; it is never written."""
+    wiki = wikis.make(tmp_path / "w")
+    clip = (
+        "---\ntitle: Locomotion\nsource: https://example.org/engine\n---\n\n"
+        + 4 * "Locomotion was a steam engine of 1825.\n\n"
+    )
+    put(wiki.root, "Clippings/Locomotion.md", clip)
+    run(wiki)
+    assert _outcome(wiki.root, "Clippings/Locomotion.md") is Outcome.OK
+    assert (wiki.root / "Clippings/Locomotion.md").read_text() == clip
