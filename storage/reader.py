@@ -32,6 +32,8 @@ class Tables(Protocol):
 
     def table(self, name: str, columns: Sequence[str] | None = None) -> pa.Table: ...
 
+    def some(self, name: str, ids: Collection[str], columns: Sequence[str]) -> pa.Table: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:
