@@ -13,14 +13,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tasks import properties
-from tasks.blocks import Resolve, definition_label, normal_hash, plain_hash, references, split, written_hash
+from tasks.blocks import Resolve, normal_hash, plain_hash, split, written_hash
 from tasks.candidate import candidate_text, strip_candidate
+from tasks.footnotes import relabelled_pieces, with_definitions
 from tasks.ownership import align, is_pipeline_id
 from tasks.pages import CLAIMED, DEFINITION, cited, described, digest, stem_of, value_hash
 from tasks.placing import Item, compose, placed_items
 from tasks.properties import Plain, Value
-from tasks.proposed import Piece, cited_labels, definition, label_of, pieces, relabelled
-from tasks.records import BlockKind, BlockRecord, Citation, Owner, PageProposal, PageRecord, PropertyRecord
+from tasks.proposed import Piece, cited_labels, pieces
+from tasks.records import BlockKind, BlockRecord, Owner, PageProposal, PageRecord, PropertyRecord
 
 __all__ = ["Merge", "candidate_text", "merge_page", "new_page", "strip_candidate"]
 
@@ -213,7 +214,7 @@ def _finished(
         Item(record, block.text, block.level, number)
         for number, (record, block) in enumerate(zip(blocks, on_disk, strict=True))
     ]
-    parts, citations = _relabelled_pieces(pieces(proposal), disk, current.citations)
+    parts, citations = relabelled_pieces(pieces(proposal), disk, current.citations)
     wanted = {part.id: part for part in parts if part.id not in current.removed}
     disk = _recognised(disk, wanted, resolve)
     judged = [_judged(old, wanted.get(old.record.id), resolve, sheet) for old in disk]
@@ -227,7 +228,8 @@ def _finished(
 
     def arranged(inserted: Mapping[str, Item], present: Sequence[Item]) -> list[Item]:
         order = [name for name in wanted if name in inserted or name in have]
-        return _with_definitions(placed_items(present, inserted, order), disk, citations, current, resolve, sheet)
+        placed = placed_items(present, inserted, order)
+        return with_definitions(placed, disk, citations, current.removed, sheet.fresh, resolve)
 
     items, final, body = compose(found.body, on_disk, disk, kept, added, arranged, text[: found.start])
     text = text[: found.start] + body
@@ -298,112 +300,3 @@ def _ours(name: str, kind: BlockKind, text: str, resolve: Resolve) -> BlockRecor
 def _named(item: Item) -> str:
     words = " ".join(re.sub(r"\[\^[^\]]*\]|[#>*`|\[\]]", " ", item.text).split())
     return f'the {item.record.kind} "{words[:60]}{"…" if len(words) > 60 else ""}"'
-
-
-# --- footnotes -------------------------------------------------------------------------------------------------------
-
-
-def _relabelled_pieces(
-    parts: Sequence[Piece], disk: Sequence[Item], known: Sequence[Citation]
-) -> tuple[list[Piece], dict[str, Citation]]:
-    """The pieces with labels that mean one thing each, and what every label means."""
-    foreign = {
-        definition_label(item.text): item.text
-        for item in disk
-        if item.record.kind is BlockKind.FOOTNOTE and not item.record.id.startswith(DEFINITION)
-    }
-    for item in disk:
-        if item.record.id == DEFINITION + definition_label(item.text):
-            foreign.pop(definition_label(item.text), None)
-    meaning: dict[str, Citation] = {}
-    found = []
-    for part in parts:
-        for citation in part.citations:
-            first = label_of(citation)
-            label = first
-            for digits in (8, 16, 32, 64):
-                label = first if digits == 8 else label_of(citation, digits)
-                theirs = foreign.get(label)
-                free = theirs is None or theirs == definition(citation, label)
-                if free and _same(meaning.get(label, citation), citation):
-                    break
-            meaning[label] = replace(citation, label=label)
-            if label != first:
-                part = relabelled(part, first, label)
-        found.append(part)
-    for citation in known:
-        meaning.setdefault(citation.label, citation)
-    return found, meaning
-
-
-def _same(one: Citation, other: Citation) -> bool:
-    return (one.source_id, one.anchor, one.quote) == (other.source_id, other.anchor, other.quote)
-
-
-def _with_definitions(
-    items: Sequence[Item],
-    disk: Sequence[Item],
-    citations: Mapping[str, Citation],
-    current: PageRecord,
-    resolve: Resolve,
-    sheet: _Sheet,
-) -> list[Item]:
-    """The items with the definitions that their references need, and without those that nothing refers to."""
-    used: dict[str, None] = {}
-    for item in items:
-        if item.record.id.startswith(DEFINITION) and item.record.owner is Owner.PIPELINE:
-            continue
-        for label in references(item.text):
-            used.setdefault(label)
-    order = {label: number for number, label in enumerate(used)}
-    found = []
-    for item in items:
-        label = definition_label(item.text) if item.record.kind is BlockKind.FOOTNOTE else ""
-        ours = item.record.id.startswith(DEFINITION) and item.record.owner is Owner.PIPELINE
-        if not ours or label in order:
-            found.append(_renewed(item, citations.get(label), resolve) if ours else item)
-    defined = {definition_label(item.text) for item in found if item.record.kind is BlockKind.FOOTNOTE}
-    names = {item.record.id for item in found}
-    fresh = []
-    for label in order:
-        if label in defined or label not in citations:
-            continue
-        if DEFINITION + label in current.removed and label not in sheet.fresh:
-            continue
-        fresh.append(_definition(citations[label], label, names, resolve))
-        names.add(fresh[-1].record.id)
-    same = [item.origin for item in found] == [item.origin for item in disk] and not fresh
-    if same:
-        return found
-    tail = len(found)
-    while tail and found[tail - 1].record.kind is BlockKind.FOOTNOTE:
-        tail -= 1
-    notes = found[tail:]
-    standing = [n for n, item in enumerate(found) if item.record.id.startswith(DEFINITION)]
-    ours = all(item.record.id.startswith(DEFINITION) and item.record.owner is Owner.PIPELINE for item in notes)
-    if ours and (notes or not standing):
-        notes = sorted([*notes, *fresh], key=lambda item: order[definition_label(item.text)])
-        return found[:tail] + notes
-    last = standing[-1] if standing else len(found) - 1
-    return found[: last + 1] + fresh + found[last + 1 :]
-
-
-def _definition(citation: Citation, label: str, taken: set[str], resolve: Resolve) -> Item:
-    text = definition(citation, label)
-    name = DEFINITION + label
-    while name in taken:
-        name += "~"
-    normal = normal_hash(BlockKind.FOOTNOTE, text, resolve)
-    return Item(BlockRecord(name, BlockKind.FOOTNOTE, normal, Owner.PIPELINE, digest(text)), text)
-
-
-def _renewed(item: Item, citation: Citation | None, resolve: Resolve) -> Item:
-    """A definition of ours, with its link brought up to date when its source has moved."""
-    if citation is None:
-        return item
-    text = definition(citation, definition_label(item.text))
-    written = digest(text)
-    if written == item.record.written:
-        return item
-    record = replace(item.record, hash=normal_hash(BlockKind.FOOTNOTE, text, resolve), written=written)
-    return Item(record, text, 0, item.origin)

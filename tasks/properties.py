@@ -17,6 +17,12 @@ from typing import Any
 import yaml
 
 from tasks.slugs import fold
+from tasks.yaml_text import Plain, Value, is_list, lines, scalar
+
+__all__ = [
+    "BOM", "LEFT_ALONE", "Plain", "Properties", "Value", "aliases", "body_start", "comparable", "edit",
+    "is_true", "normal_aliases", "normal_tags", "read", "string", "strings", "tags",
+]  # fmt: skip
 
 LEFT_ALONE = "malformed frontmatter, left alone"
 BOM = "\ufeff"
@@ -24,19 +30,10 @@ BOM = "\ufeff"
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _OPENING = re.compile(r"\ufeff?---[ \t]*(\r\n|\n|\r)")
 _CLOSING = re.compile(r"^---[ \t]*(?:\r\n|\n|\r(?!\n)|\Z)", re.M)
-_KEY_LINE = re.compile(r"""(?:"[^"\r\n]*"[ \t]*|'[^'\r\n]*'[ \t]*|[^\s#\-:\[\]{}&*!|>%@`"'][^:#\r\n]*):(?=[ \t\r\n]|$)""")
-_PLAIN = re.compile(r"[^\W\d_][\w ./()+&',!?;=–—’“”…*-]*\Z")
-_BARE = frozenset({"y", "n", "yes", "no", "true", "false", "on", "off", "null", "nan", "inf"})
+_KEY_LINE = re.compile(
+    r"""(?:"[^"\r\n]*"[ \t]*|'[^'\r\n]*'[ \t]*|[^\s#\-:\[\]{}&*!|>%@`"'][^:#\r\n]*):(?=[ \t\r\n]|$)"""
+)
 _MAX_NODES = 20_000
-
-
-class Plain(str):
-    """A value that is written as it stands: a date, a number, `false`."""
-
-    __slots__ = ()
-
-
-Value = str | bool | Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +123,7 @@ def edit(text: str, set: Mapping[str, Value], remove: Collection[str] = ()) -> s
         start = 1 if text[:1] == BOM else 0
         ending = re.search(r"\r\n|\n|\r", text)
         newline = ending.group() if ending else "\n"
-        written = "".join(_lines(key, value, newline) for key, value in set.items())
+        written = "".join(lines(key, value, newline) for key, value in set.items())
         return f"{text[:start]}---{newline}{written}---{newline}{text[start:]}"
     inner = text[block.first : block.last]
     try:
@@ -168,17 +165,17 @@ def _edited(
         entry = last[key]
         if comparable(entry.value) == comparable(value):
             continue
-        if entry.inline and not whole_lines and not _is_list(value):
+        if entry.inline and not whole_lines and not is_list(value):
             joint = "" if inner[entry.start - 1 : entry.start] in (" ", "\t") else " "
-            pieces.append((entry.start, entry.end, joint + _scalar(value)))
+            pieces.append((entry.start, entry.end, joint + scalar(value)))
         else:
-            pieces.append((entry.key_start, _line_end(inner, entry), _lines(key, value, newline)))
+            pieces.append((entry.key_start, _line_end(inner, entry), lines(key, value, newline)))
     for start, end, written in sorted(pieces, reverse=True):
         inner = inner[:start] + written + inner[end:]
     added = [key for key in set if key not in last]
     if added and inner and inner[-1] not in "\r\n":
         inner += newline
-    return inner + "".join(_lines(key, set[key], newline) for key in added)
+    return inner + "".join(lines(key, set[key], newline) for key in added)
 
 
 def _line_end(inner: str, entry: _Entry) -> int:
@@ -298,48 +295,6 @@ def comparable(value: object) -> object:
     if isinstance(value, Iterable):
         return [comparable(item) for item in value]
     return str(value)
-
-
-def _is_list(value: Value) -> bool:
-    return not isinstance(value, str | bool)
-
-
-def _lines(key: str, value: Value, newline: str) -> str:
-    name = key if re.fullmatch(r"[A-Za-z][\w-]*", key) and key.lower() not in _BARE else _quoted(key)
-    if isinstance(value, str | bool):
-        return f"{name}: {_scalar(value)}{newline}"
-    if not value:
-        return f"{name}: []{newline}"
-    return f"{name}:{newline}" + "".join(f"  - {_scalar(item)}{newline}" for item in value)
-
-
-def _scalar(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Plain):
-        return str(value)
-    text = str(value)
-    plain = _PLAIN.match(text) and text[-1] != " " and text.lower() not in _BARE and text.isprintable()
-    return text if plain else _quoted(text)
-
-
-def _quoted(text: str) -> str:
-    return '"' + "".join(_escaped(char) for char in text) + '"'
-
-
-def _escaped(char: str) -> str:
-    if char in '"\\':
-        return "\\" + char
-    if char == "\n":
-        return "\\n"
-    if char == "\t":
-        return "\\t"
-    code = ord(char)
-    if code < 0x20 or 0x7F <= code <= 0xA0:
-        return f"\\x{code:02x}"
-    if code in (0x2028, 0x2029, 0xFEFF, 0xFFFE, 0xFFFF) or 0xD800 <= code <= 0xDFFF:
-        return f"\\u{code:04x}"
-    return char
 
 
 # --- the shapes that Obsidian's own properties come in ---------------------------------------------------------------
