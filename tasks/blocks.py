@@ -65,7 +65,8 @@ def split(body: str) -> tuple[Block, ...]:
         # footnotes are the slow half of a page; once the first of the last ones is known to be one, all are
         found = _blocks(rows[: notes + 1], offsets)
         if found and found[-1].kind is BlockKind.FOOTNOTE and found[-1].start == offsets[notes]:
-            rest = (_block(rows, offsets, number, number + 1, BlockKind.FOOTNOTE) for number in range(notes + 1, len(rows)))
+            later = range(notes + 1, len(rows))
+            rest = (_block(rows, offsets, number, number + 1, BlockKind.FOOTNOTE) for number in later)
             return (*found, *(block for block in rest if block is not None))
     return tuple(_blocks(rows, offsets))
 
