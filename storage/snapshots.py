@@ -1,13 +1,14 @@
 """Publishing: a commit's rows become small Parquet files, a manifest names them, one pointer file makes them current.
 
-Costs what changed: a base segment a table and deltas on top, merged when there are more than eight or they exceed a
-quarter of the base. Everything is written before the pointer, so a crash leaves the former snapshot current and some
-files to collect.
+Costs what changed: a base segment a table and deltas on top, merged when there are more than eight, or into the base
+when they exceed a quarter of the base. Everything is written before the pointer, so a crash leaves the former
+snapshot current and some files to collect.
 """
 
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -36,7 +37,9 @@ IndexBuilder = Callable[[Tables, Mapping[str, frozenset[str]], Path | None, Path
 """Builds a search index. Takes the snapshot's tables, changed ids per table, the former index, the folder to fill."""
 
 MOST_DELTAS = 8
+SYNC = "sync"               # the kind of run that only records a person's edits
 GRACE = timedelta(hours=1)  # a reader elsewhere may still be opening the files of a snapshot just replaced
+_INDEX_GRACE = 300         # seconds, for one that is opening the index of the snapshot before
 _TEXTS = frozenset({"markdown", "page", "title"})  # long columns that are never a hash
 _GROUP = 256                # rows of a row group: a hit's text is read without its whole table
 
@@ -81,6 +84,7 @@ class Snapshots:
         crash("manifest")
         write_file(self.layout.pointer, [f"{manifest.id} {sha256(content)}\n".encode()])
         crash("pointer")
+        self._drop_old_indexes(manifest)
         return manifest
 
     def rebuild_index(self) -> bool:
@@ -94,12 +98,14 @@ class Snapshots:
     def retention(self, keep_days: int, now: str) -> tuple[str, ...]:
         """Drop snapshots replaced longer than `keep_days` ago, and files nothing names; the ids dropped.
 
-        The current one stays, those open in this process, and those replaced within the last hour.
+        The current one stays, those open in this process, and those replaced within the last hour. Of snapshots that
+        one sync after another made, a day later only the last is kept.
         """
         current = self.current()
         if current is None:
             return ()
         limit = _moment(now) - max(timedelta(days=keep_days), GRACE)
+        thin = _moment(now) - max(min(timedelta(days=keep_days), timedelta(days=1)), GRACE)
         open_here = pinned(self.layout.root)
         manifests = Reader(self.layout.root.parent).history()
         dropped = []
@@ -107,7 +113,9 @@ class Snapshots:
             if manifest.id == current.id or manifest.id in open_here:
                 continue
             replaced = manifests[index + 1].created if index + 1 < len(manifests) else manifest.created
-            if _moment(replaced) < limit:
+            # One edit, one snapshot: of yesterday's edits only the last before a run, and the last of all, is kept.
+            between = manifest.kind == SYNC and index + 1 < len(manifests) and manifests[index + 1].kind == SYNC
+            if _moment(replaced) < (thin if between else limit):
                 self.layout.manifest(manifest.id).unlink(missing_ok=True)
                 dropped.append(manifest.id)
         kept = [manifest for manifest in manifests if manifest.id not in dropped]
@@ -161,13 +169,19 @@ class Snapshots:
         return Segment(file, table.num_rows, dropped)
 
     def _compact(self, name: str, segments: tuple[Segment, ...]) -> tuple[Segment, ...]:
+        """Fewer segments that say the same: deltas that grew large join the base, many small ones become one."""
         base, *deltas = segments
         moved = sum(one.rows + len(one.dropped) for one in deltas)
-        if not deltas or (len(deltas) <= MOST_DELTAS and moved * 4 <= base.rows):
-            return segments
-        whole = Manifest("", 0, "", "", "", "", "", {name: segments})
-        table = Snapshot(self.layout, whole).table(name)
-        return (self._write_table(name, table),)
+        if deltas and moved * 4 > base.rows:
+            return (self._write_table(name, self._overlay(name, segments)),)
+        if len(deltas) > MOST_DELTAS:
+            table = self._overlay(name, tuple(deltas))
+            dropped = {id for one in deltas for id in one.dropped} - set(table["id"].to_pylist())
+            return base, self._write_table(name, table, tuple(sorted(dropped)))
+        return segments
+
+    def _overlay(self, name: str, segments: tuple[Segment, ...]) -> pa.Table:
+        return Snapshot(self.layout, Manifest("", 0, "", "", "", "", "", {name: segments})).table(name)
 
     def _index(self, manifest: Manifest, changed: Mapping[str, frozenset[str]], parent: Manifest | None) -> bool:
         """Build the index beside the snapshot. It is derived: its failure is told, and the snapshot is published."""
@@ -192,6 +206,14 @@ class Snapshots:
             self.messages.append(f"The search index could not be built ({type(error).__name__}: {error}).")
             return False
         return True
+
+    def _drop_old_indexes(self, current: Manifest) -> None:
+        """Drop the indexes of former snapshots: large, derived, and asked for by nobody who opens the current one."""
+        keep = {current.id, current.parent} | pinned(self.layout.root)
+        limit = time.time() - _INDEX_GRACE
+        for folder in (self.layout.root / "index").glob("*"):
+            if folder.name not in keep and folder.stat().st_mtime < limit:
+                shutil.rmtree(folder, ignore_errors=True)
 
     def _drop_unnamed(self, kept: list[Manifest], open_here: frozenset[str]) -> None:
         files = {segment.file for one in kept for segments in one.tables.values() for segment in segments}

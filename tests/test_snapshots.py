@@ -62,9 +62,13 @@ def test_a_small_change_writes_a_small_file(snapshots: Snapshots) -> None:
     current = snapshots.current()
     assert current is not None and len(current.tables["pages"]) == 1 + MOST_DELTAS
     assert current.tables["pages"][0] == base.tables["pages"][0]
-    publish(snapshots, 20, [page(1)])
+    publish(snapshots, 20, [page(1)], ["p0002"])
     merged = snapshots.current()
-    assert merged is not None and len(merged.tables["pages"]) == 1 and len(rows(snapshots)) == 400
+    assert merged is not None and [one.rows for one in merged.tables["pages"]] == [400, MOST_DELTAS]
+    assert len(rows(snapshots)) == 399
+    publish(snapshots, 21, [page(n) for n in range(120)])
+    whole = snapshots.current()
+    assert whole is not None and [one.rows for one in whole.tables["pages"]] == [400]
 
 
 def test_a_commit_is_published_once(snapshots: Snapshots) -> None:
@@ -97,6 +101,17 @@ def test_old_snapshots_go_and_the_current_one_stays(snapshots: Snapshots) -> Non
     assert current is not None
     named = {segment.file for segment in current.tables["pages"]}
     assert {file.name for file in snapshots.layout.segments.iterdir()} == named
+
+
+def test_of_a_days_edits_the_last_is_kept(snapshots: Snapshots) -> None:
+    """Every edit makes a snapshot; a day later those between two runs are thinned, what runs made and met stays."""
+    kinds = ["ingest", "sync", "sync", "sync", "ingest", "sync", "sync"]
+    ids = [
+        snapshots.publish(f"c{n}", f"r{n}", kind, DAY.format(1), {"pages": (page(n),)}, {}).id
+        for n, kind in enumerate(kinds)
+    ]
+    assert snapshots.retention(30, DAY.format(1)) == ()
+    assert snapshots.retention(30, DAY.format(3)) == (ids[1], ids[2], ids[5])
 
 
 def test_a_snapshot_just_replaced_stays_for_an_hour(snapshots: Snapshots) -> None:
