@@ -195,7 +195,8 @@ def test_titles_lose_the_name_of_their_site_and_lines_their_ends() -> None:
     head = (
         '<meta property="og:site_name" content="The Museum"><meta property="og:title" content="Zuse Z3 | The Museum">'
     )
-    page = f"<html><head>{head}</head><body><article><p>{(SENTENCE * 3).replace(' in ', chr(10) + 'in ')}</p></article></body></html>"
+    body = f"<article><p>{(SENTENCE * 3).replace(' in ', chr(10) + 'in ')}</p></article>"
+    page = f"<html><head>{head}</head><body>{body}</body></html>"
     found = extract(page)
     assert found.title == "Zuse Z3"
     assert found.parts[0].text == (SENTENCE * 3).strip()

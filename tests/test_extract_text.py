@@ -93,5 +93,6 @@ def test_subrip_and_speakers() -> None:
 
 def test_timed_text_of_the_video_site() -> None:
     """A transcript in the video site's own XML is read."""
-    xml = '<transcript><text start="0" dur="1.5">Hey &amp;#39;all</text><text start="61.5" dur="2">the end.</text></transcript>'
+    xml = '<transcript><text start="0" dur="1.5">Hey &amp;#39;all</text>'
+    xml += '<text start="61.5" dur="2">the end.</text></transcript>'
     assert [part.text for part in extract_transcript.extract_timedtext(xml).parts] == ["Hey 'all the end."]
