@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from config.errors import ModelUnavailableError
 from config.settings import Embedding
+from config.wiki import model_cache
 from flows.session import Session
 from flows.steps import StepRunner
 from tasks import embed
@@ -53,7 +54,7 @@ def embed_pages(
     if not due:
         return Embedded(Changes(drop_embeddings=gone))
     try:
-        embedder = embed.load(settings.embedding, session.wiki.state_dir / "models", download=True)
+        embedder = embed.load(settings.embedding, model_cache(), download=True)
     except ModelUnavailableError as error:
         problem = Problem(error.subject, f"{error.cause}; search goes by keywords alone", error.next_step)
         return Embedded(Changes(drop_embeddings=gone), (problem,))

@@ -13,6 +13,14 @@ from tests.web import FakeClock, Web, serve
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_model_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests put nothing into the cache of the person who runs them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NIGHTWIKI_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of measuring data beside the project; tests that need it skip where it is absent."""

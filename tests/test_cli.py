@@ -6,14 +6,17 @@ import contextlib
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 import jsonschema
+import psutil
 import pytest
 
 from serving.cli import run
@@ -23,9 +26,7 @@ from serving.schemas import ANSWERS
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def commands(
-    group: click.Command = cli, path: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+def commands(group: click.Command = cli, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
     """Every command of the tree with its words."""
     if isinstance(group, click.Group):
         context = click.Context(group)
@@ -97,9 +98,7 @@ def test_writing_commands_can_be_tried_dry() -> None:
         "show",
     }
     lacking = [
-        path
-        for path, command in COMMANDS.items()
-        if path[-1] not in readers and "--dry-run" not in options(command)
+        path for path, command in COMMANDS.items() if path[-1] not in readers and "--dry-run" not in options(command)
     ]
     assert lacking == []
 
@@ -110,9 +109,7 @@ def options(command: click.Command) -> set[str]:
 
 def test_each_json_has_a_schema() -> None:
     """Every command with --json is known to `nightwiki schema`, and no other."""
-    assert {" ".join(path) for path, command in COMMANDS.items() if "--json" in options(command)} == set(
-        ANSWERS
-    )
+    assert {" ".join(path) for path, command in COMMANDS.items() if "--json" in options(command)} == set(ANSWERS)
     assert say("schema")[1].split("\n")[:-1] == list(ANSWERS)
 
 
@@ -195,9 +192,7 @@ def test_an_empty_wiki_has_no_hits_and_no_error(tmp_path: Path) -> None:
         (("staging", "policy", "sometimes"), 2),
     ],
 )
-def test_errors_are_one_line_with_an_honest_code(
-    demo_night: Path, arguments: tuple[str, ...], code: int
-) -> None:
+def test_errors_are_one_line_with_an_honest_code(demo_night: Path, arguments: tuple[str, ...], code: int) -> None:
     """1 for what went wrong, 2 for what was asked wrongly; never a stack trace, nothing on standard output."""
     got, out, err = say("-w", demo_night, *arguments)
     assert (got, out) == (code, "")
@@ -211,8 +206,7 @@ def test_broken_settings_are_named_by_every_command(tmp_path: Path) -> None:
     code, _, err = say("-w", tmp_path, "status")
     assert code == 1
     assert (
-        err
-        == f"nightwiki: {tmp_path}/nightwiki.yaml:2: unknown key 'staging.polici'. Did you mean 'staging.policy'?\n"
+        err == f"nightwiki: {tmp_path}/nightwiki.yaml:2: unknown key 'staging.polici'. Did you mean 'staging.policy'?\n"
     )
 
 
@@ -288,9 +282,7 @@ def test_output_is_utf8_whatever_the_locale(demo: Path) -> None:
     """Pages hold every script, also where the terminal says it knows ASCII only."""
     (demo / "wiki" / "时间.md").write_text("# 时间管理\n\nŁódź und 时间.\n", encoding="utf-8")
     say("-w", demo, "sync")
-    done = process(
-        "-w", demo, "search", "时间管理", LC_ALL="C", LANG="C", PYTHONIOENCODING="ascii", PYTHONUTF8="0"
-    )
+    done = process("-w", demo, "search", "时间管理", LC_ALL="C", LANG="C", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert done.returncode == 0, done.stderr
     assert "时间管理" in done.stdout.decode("utf-8")
 
@@ -307,6 +299,28 @@ def test_a_closed_pipe_is_no_error(demo_night: Path) -> None:
 def test_no_colours_where_nobody_sees_them(demo_night: Path) -> None:
     """Output that is not a terminal holds no escape sequences."""
     assert b"\x1b" not in process("-w", demo_night, "sources", "list").stdout
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_command_ends_what_it_started(demo: Path, number: int, code: int) -> None:
+    """Ctrl-C and SIGTERM end the server that is being started, without a stack trace."""
+    command = [sys.executable, "-m", "serving.cli", "-w", str(demo), "up", "--once"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr
+        assert "Starting" in running.stderr.readline()
+        (child,) = wait_for(lambda: psutil.Process(running.pid).children())
+        running.send_signal(number)
+        _, err = running.communicate(timeout=60)
+    assert (running.returncode, err.strip()) == (code, "")
+    child.wait(30)  # it follows its parent at the latest
+
+
+def wait_for(get: Callable[[], list[psutil.Process]]) -> list[psutil.Process]:
+    deadline = time.monotonic() + 30
+    while not (found := get()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return found
 
 
 def test_a_busy_wiki_says_who_holds_it(demo: Path) -> None:
