@@ -65,7 +65,8 @@ def read_in(wiki: Wiki, vault: Vault, hashes: Hashes, known: Known, run: str, no
     files = scanned.files
     page_files = {path: file for path, file in files.items() if _is_page(wiki, path)}
     live = {record.path: record for record in known.pages.values() if not record.deleted}
-    if live and not (wiki.root / wiki.pages_dir).is_dir():
+    ours = any(_within(path, wiki.pages_dir) for path in live)
+    if ours and not (wiki.root / wiki.pages_dir).is_dir():
         raise StateError(
             str(wiki.root / wiki.pages_dir),
             "the folder of pages is gone, with all pages in it",
