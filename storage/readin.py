@@ -16,7 +16,7 @@ from config.errors import StateError
 from config.globs import matches
 from config.wiki import Wiki
 from storage.vault import Stat, Vault
-from tasks import links, pages, properties
+from tasks import candidate, links, pages, properties
 from tasks.records import CandidateRecord, PageRecord
 from tasks.text_bytes import decode
 
@@ -298,11 +298,8 @@ def _read_candidates(
             changed.append(replace(record, state="discarded", note="its file was deleted"))
         elif file != record.file_hash:
             values = properties.read(texts(record.path)).values
-            promote, discard = (_ticked(values.get(key)) for key in ("promote", "discard"))
+            own = properties.strings(values, candidate.KEEPS)
+            promote, discard = (properties.is_true(values, key) and key not in own for key in ("promote", "discard"))
             if promote or discard:
                 ticks.append(Tick(record.id, promote, discard))
     return tuple(changed), tuple(ticks)
-
-
-def _ticked(value: object) -> bool:
-    return value is True or (isinstance(value, str) and value.strip().lower() in ("true", "yes"))

@@ -16,7 +16,7 @@ from tasks.records import BlockKind
 
 KEYS = ("candidate_of", "base_hash", "reasons", "promote", "discard")
 
-_KEEPS = "candidate_keeps"
+KEEPS = "candidate_keeps"
 _OWN_BLOCK = "candidate_properties"
 _CALLOUT = "> [!info]- What changes"
 
@@ -34,7 +34,7 @@ def candidate_text(
         "discard": False,
     }
     own = [key for key in KEYS if key in found.values]
-    kept: dict[str, Value] = {_KEEPS: own} if own else {}
+    kept: dict[str, Value] = {KEEPS: own} if own else {}
     text = properties.edit(page_text, {key: value for key, value in values.items() if key not in own} | kept)
     mark = properties.BOM if page_text[:1] == properties.BOM else ""
     if text == page_text or found.start == len(mark):
@@ -60,8 +60,8 @@ def strip_candidate(text: str) -> str:
         head = text[:start] if rest else re.sub(r"(?:\r\n|\n|\r)\Z", "", text[:start])
         text = head + re.sub(r"\A(?:\r\n|\n|\r){1,2}", "", rest)
     values = properties.read(text).values
-    own = properties.strings(values, _KEEPS)
-    text_without = properties.edit(text, {}, [key for key in (*KEYS, _KEEPS) if key not in own and key in values])
+    own = properties.strings(values, KEEPS)
+    text_without = properties.edit(text, {}, [key for key in (*KEYS, KEEPS) if key not in own and key in values])
     if _OWN_BLOCK not in values:
         return text_without
     text_without = properties.edit(text_without, {}, [_OWN_BLOCK])

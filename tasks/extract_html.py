@@ -23,6 +23,8 @@ _SPACE = re.compile(
 )
 _BLOCKS = frozenset({"p", "head", "list", "table", "quote", "code", "div", "item", "row", "cell"})
 _DEEPEST = 12
+_SHORT_PARAGRAPH = 80  # characters
+_PLAIN_ARTICLE = 1000
 _BREAK = "\x1e"  # stands for a line break; line ends of the page's own text mean nothing
 _DAY = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 _ADDRESS_DAY = re.compile(r"/((?:19|20)\d\d)[/-](0[1-9]|1[0-2])[/-](0[1-9]|[12]\d|3[01])(?=[/-])")
@@ -67,7 +69,9 @@ def extract(text: str, name: str = "", url: str = "") -> Extracted:
         )
     hidden = hidden_html.remove(tree, text)
     title, author, published, language = _metadata(tree, url)
-    document: Any = trafilatura.bare_extraction(tree, url=url or None, include_comments=False)
+    document: Any = trafilatura.bare_extraction(
+        tree, url=url or None, include_comments=False, fast=_is_plain_article(tree)
+    )
     parts = tuple(_parts(document.body, 0)) if document is not None and document.body is not None else ()
     wall = None if web_walls.long_enough(parts) else web_walls.judge(web_walls.look(tree), parts)
     if wall is not None:
@@ -82,6 +86,17 @@ def extract(text: str, name: str = "", url: str = "") -> Extracted:
         hidden_removed=hidden.removed,
         hidden_text=hidden.text,
     )
+
+
+def _is_plain_article(tree: Any) -> bool:
+    """Whether the page is written in paragraphs: then trafilatura's second opinions add time and hardly a word."""
+    written = 0
+    for paragraph in tree.iter("p"):
+        words = len(paragraph.text_content())
+        written += words if words > _SHORT_PARAGRAPH else 0
+        if written > _PLAIN_ARTICLE:
+            return True
+    return False
 
 
 def _metadata(tree: Any, url: str) -> tuple[str, str, str, str]:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from config.settings import Settings
-from tasks import linking, merge, review, slugs, staging
+from tasks import linking, merge, properties, review, slugs, staging
+from tasks.pages import CLAIMED
 from tasks.records import (
     NO_CHANGES,
     CandidateRecord,
@@ -170,7 +171,8 @@ class _Draft:
 
     def _put_update(self, target: _Target, current: PageRecord) -> None:
         desk = self._desk
-        made = merge.merge_page(current, target.proposal, self._now, desk.source_links, desk.resolve)
+        waits = target.candidate is not None and target.candidate.state == "open"
+        made = merge.merge_page(current, target.proposal, self._now, desk.source_links, desk.resolve, reopen=waits)
         page = self._linked(made.record)
         full = self._linked(made.staged_record) if made.staged_record is not None else None
         if target.hold:
@@ -245,7 +247,7 @@ class _Draft:
                 reasons=("its last source left",),
             )
             kept = merge.merge_page(page, empty, self._now, self._desk.source_links, self._desk.resolve).record
-            if any(block.owner is Owner.PERSON for block in kept.blocks):
+            if _holds_a_persons_work(kept):
                 if kept.markdown != page.markdown:
                     content = encode(kept.markdown)
                     self._writes.append(FileWrite(page.path, page.file_hash, content, Changes(pages=(kept,))))
@@ -296,6 +298,13 @@ class _Draft:
             relinked=tuple(self._relinked),
             declined=declined,
         )
+
+
+def _holds_a_persons_work(page: PageRecord) -> bool:
+    """Whether a block or a property of the page is a person's."""
+    own = set(properties.read(page.markdown).values) - {known.key for known in page.properties}
+    claimed = any(known.written.startswith(CLAIMED) for known in page.properties)
+    return bool(own) or claimed or any(block.owner is Owner.PERSON for block in page.blocks)
 
 
 def _kept_waiting(candidate: CandidateRecord | None, on_disk: str | None, proposal: PageProposal) -> tuple[str, ...]:
