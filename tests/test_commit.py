@@ -302,6 +302,28 @@ def test_a_killed_commit_ends_as_an_undisturbed_one(memory: Path, seed: int) -> 
         assert told(vault) == want, f"seed {seed}, killed at step {at} of {steps}"
 
 
+def write_both(vault: Path, name: str) -> None:
+    """One of two processes that write the same new page, and one page each of their own."""
+    run(open_state(vault), write("wiki/both.md", name), write(f"wiki/{name}.md", name), name=name)
+
+
+def test_two_processes_commit_one_after_the_other(tmp_path: Path) -> None:
+    """The second waits its turn, and is refused what the first has written meanwhile."""
+    vault = tmp_path / "wiki"
+    vault.mkdir()
+    context = multiprocessing.get_context("forkserver")
+    both = [context.Process(target=write_both, args=(vault, name)) for name in ("one", "two")]
+    for process in both:
+        process.start()
+    for process in both:
+        process.join()
+    found = told(vault)
+    assert [process.exitcode for process in both] == [0, 0] and found["published"] == 2
+    winner = files(vault)["wiki/both.md"].decode()
+    assert files(vault) == {"wiki/both.md": winner.encode(), "wiki/one.md": b"one", "wiki/two.md": b"two"}
+    assert open_state(vault).ledger.pages()["id-wiki/both.md"].markdown == winner
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 106))
 def test_an_edit_between_kill_and_recovery_is_never_overwritten(memory: Path, seed: int) -> None:
