@@ -92,7 +92,6 @@ def test_writing_commands_can_be_tried_dry() -> None:
         "changes",
         "schema",
         "up",
-        "sync",
         "check",
         "list",
         "show",
@@ -129,6 +128,7 @@ def test_each_json_has_a_schema() -> None:
         ("candidates", "show", "pascaline"),
         ("candidates", "promote", "pascaline", "--dry-run"),
         ("ingest", "--dry-run"),
+        ("sync", "--dry-run"),
         ("sources", "ignore", "raw_sources/pascaline.txt", "--dry-run"),
     ],
     ids=" ".join,
@@ -231,9 +231,11 @@ def test_a_dry_run_changes_nothing(demo: Path, tmp_path: Path) -> None:
     (demo / "raw_sources" / "more.md").write_text(
         "# More\n\nThe Harvard Mark I was built by IBM in 1944 in Endicott.\n"
     )
+    (demo / "wiki" / "mine.md").write_text("# Mine\n\nA note of mine.\n")
     before = {path: path.read_bytes() for path in sorted(demo.rglob("*")) if path.is_file()}
     for arguments in (
         ("ingest", "--dry-run"),
+        ("sync", "--dry-run"),
         ("ingest", "--dry-run", tmp_path / "new.md"),
         ("candidates", "promote", "pascaline", "--dry-run"),
     ):

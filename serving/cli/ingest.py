@@ -22,9 +22,7 @@ EXIT_CODES = {"ok": 0, "partial": 3, "failed": 1}
 @wiki_option
 @dry_run_option
 @json_option
-def ingest(
-    wiki: Wiki, sources: tuple[str, ...], force: bool, direct: bool, dry_run: bool, as_json: bool
-) -> int:
+def ingest(wiki: Wiki, sources: tuple[str, ...], force: bool, direct: bool, dry_run: bool, as_json: bool) -> int:
     """Read new and changed sources into the wiki, now.
 
     SOURCE is a file or folder (one outside the wiki is copied into its sources folder, never moved), an address
@@ -48,9 +46,7 @@ def ingest(
         click.echo("No Prefect server is up (`nightwiki up` starts it); running directly.", err=True)
     with TerminalProgress(not as_json) as progress:
         if endpoint is None:
-            report = night.night(
-                wiki, DirectRunner(progress), utc_now(), only=only, force=force, dry_run=dry_run
-            )
+            report = night.night(wiki, DirectRunner(progress), utc_now(), only=only, force=force, dry_run=dry_run)
         else:
             from flows.up import run_flow
 
@@ -64,12 +60,15 @@ def ingest(
 
 @click.command(cls=Example, example="nightwiki sync")
 @wiki_option
+@dry_run_option
 @json_option
-def sync(wiki: Wiki, as_json: bool) -> int:
+def sync(wiki: Wiki, dry_run: bool, as_json: bool) -> int:
     """Take in what you edited, renamed, deleted or ticked in Obsidian, so that search knows it; read no source."""
     from flows import night
     from flows.steps import DirectRunner, utc_now
 
+    if dry_run:
+        return _would_sync(wiki, as_json)
     with TerminalProgress(not as_json) as progress:
         report = night.sync(wiki, DirectRunner(progress), utc_now())
     if as_json:
@@ -77,6 +76,28 @@ def sync(wiki: Wiki, as_json: bool) -> int:
     else:
         show_report(report, wiki)
     return EXIT_CODES[report.state]
+
+
+def _would_sync(wiki: Wiki, as_json: bool) -> int:
+    """Which files a sync would take in, and which ticks it would carry out; nothing is locked or written."""
+    from flows.reading_in import take_in
+    from flows.session import looking
+    from flows.steps import utc_now
+
+    with looking(wiki, "sync", utc_now()) as session:
+        vault = take_in(session).vault
+    taken = [page.path for page in vault.changed]
+    ticked = [vault.candidates[tick.id].path for tick in vault.ticks]
+    if as_json:
+        counts = PageCounts(created=0, updated=0, staged=0)
+        print_json(IngestAnswer(run="", state="ok", sources={}, pages=counts, changed=ticked))
+    else:
+        for path in taken:
+            click.echo(f"would take in {path}")
+        for path in ticked:
+            click.echo(f"would carry out the tick in {path}")
+        click.echo(f"{len(taken)} pages changed by you, {len(ticked)} decided.")
+    return 0
 
 
 def _known(wiki: Wiki) -> Sequence[str]:
