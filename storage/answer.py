@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from config.errors import ModelUnavailableError
-from storage.hits import chunk_hits, explanation, page_hit, word_passage
+from storage.hits import chunk_hits, explanation, page_hit
 from storage.index_files import SearchIndex, VectorSet
 from storage.opened import Opened, Question
 from tasks import tokens
@@ -19,7 +19,7 @@ from tasks.bm25 import Match, idf, most_possible
 from tasks.embed import is_multilingual, should_embed_question
 from tasks.fusion import DEPTH, Candidates, Fused, Ranking, fuse
 from tasks.model import Model
-from tasks.passages import Passage, by_meaning
+from tasks.passages import PageBlocks, Wanted, by_meaning, by_words, term_hash
 from tasks.plain import plain
 from tasks.ranking import coverage, top_matching
 from tasks.search_result import Degraded, Hit, SearchResult
@@ -163,15 +163,21 @@ def _candidates(
 
 def _alias_terms(text: str, index: SearchIndex) -> list[str]:
     """Terms of the titles of pages that the question calls by an alias, on word boundaries."""
+    if not len(index.alias_hashes):
+        return []
     words = tokens.name_words(text[:2000])[:_MOST_NAME_WORDS]
+    names = [
+        " ".join(words[start : start + length])
+        for length in range(min(_LONGEST_NAME, len(words)), 0, -1)
+        for start in range(len(words) - length + 1)
+    ]
+    likely = np.isin(np.array([term_hash(name) for name in names], np.uint32), index.alias_hashes)
     found: list[str] = []
-    for length in range(min(_LONGEST_NAME, len(words)), 0, -1):
-        for start in range(len(words) - length + 1):
-            name = " ".join(words[start : start + length])
-            docs, _ = index.facets.of_term(f"alias:{name}")
-            for doc in docs[:2].tolist():  # an alias that many pages share says little
-                title = str(json.loads(index.hits.text(doc))["title"])
-                found.extend(term for term in tokens.terms(title) if term not in found)
+    for place in np.flatnonzero(likely).tolist():
+        docs, _ = index.facets.of_term(f"alias:{names[place]}")
+        for doc in docs[:2].tolist():  # an alias that many pages share says little
+            title = str(json.loads(index.hits.text(doc))["title"])
+            found.extend(term for term in tokens.terms(title) if term not in found)
     return found
 
 
@@ -193,11 +199,13 @@ def _page_hits(
 ) -> list[Hit]:
     index, ranking = opened.index, evidence.fused.ranking
     docs = ranking.docs[: question.k]
-    weights = {match.term: match.weight for match in evidence.matches}
     texts = [index.texts.text(doc) for doc in docs]
-    passages = [word_passage(index, doc, text, weights) for doc, text in zip(docs, texts, strict=True)]
+    pages = [index.page_blocks(doc) for doc in docs]
+    wanted = Wanted.of({match.term: match.weight for match in evidence.matches})
     if question.passages_by_meaning and model is not None and evidence.vector.docs:
-        passages = _passages_by_meaning(index, model, question.text, docs, texts, weights)
+        passages = by_meaning(texts, pages, wanted, _block_similarity(model, question.text, texts, pages))
+    else:
+        passages = by_words(texts, pages, wanted)
     hits = [
         page_hit(wiki, index, doc, rank, score, passage, text)
         for rank, (doc, score, passage, text) in enumerate(
@@ -225,30 +233,17 @@ def _page_hits(
     ]
 
 
-def _passages_by_meaning(
-    index: SearchIndex,
-    model: Model,
-    question: str,
-    docs: Sequence[int],
-    texts: Sequence[str],
-    weights: dict[str, float],
-) -> list[Passage]:
-    """The block of each page that answers best by words and meaning; its blocks are embedded for this question."""
-    embedder = model.embedder()
-    asked = model.ask(question).result()
-    pages = [index.page_blocks(doc) for doc in docs]
+def _block_similarity(
+    model: Model, question: str, texts: Sequence[str], pages: Sequence[PageBlocks]
+) -> NDArray[np.float32]:
+    """Cosine of the question and every block of the pages, which are embedded for it."""
     blocks = [
         plain(text[row["start"] : row["end"]])
         for page, text in zip(pages, texts, strict=True)
         for row in page.blocks
     ]
-    similarity = embedder.embed(blocks) @ asked if blocks else np.zeros(0, np.float32)
-    found, start = [], 0
-    for page, text in zip(pages, texts, strict=True):
-        end = start + len(page.blocks)
-        found.append(by_meaning(text, page, weights, similarity[start:end]))
-        start = end
-    return found
+    asked = model.ask(question).result()
+    return np.asarray(model.embedder().embed(blocks) @ asked if blocks else np.zeros(0, np.float32))
 
 
 def _offered(hits: list[Hit], pieces: list[Hit], question: Question) -> list[Hit]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from storage.index_files import SearchIndex
 from storage.opened import Opened
 from tasks.bm25 import Match
 from tasks.fusion import Candidates, Fused, Ranking, parts
-from tasks.passages import Passage, best
+from tasks.passages import Passage
 from tasks.ranking import holds
 from tasks.search_result import Explanation, Hit, HitCitation, TermEvidence
 
@@ -74,11 +74,6 @@ def _cut(text: str, start: int, limit: int) -> int:
     """The last word's end before `limit`."""
     end = max(text.rfind(" ", start, limit), text.rfind("\n", start, limit))
     return end if end > start else limit
-
-
-def word_passage(index: SearchIndex, doc: int, text: str, weights: Mapping[str, float]) -> Passage:
-    """The block of a page that says most of the question's words."""
-    return best(text, index.page_blocks(doc), weights)
 
 
 def chunk_hits(wiki: str, opened: Opened, terms: Sequence[str], ranking: Ranking) -> list[Hit]:

@@ -1,6 +1,7 @@
 """The files of a search index: plain arrays that open by being mapped, under a manifest that is written last.
 
     page-*      postings of the pages (title and aliases count several times), by page id
+    alias-hashes  which names are aliases
     facet-*     postings of what pages are filtered by and called: 'status:active', 'tag:...', 'alias:...'
     hit-*       what a hit shows of a page, as JSON; cite-*: its citations; text-*: its text
     block-*     the passages of a page; word-*: their words
@@ -27,7 +28,7 @@ from tasks.passages import BLOCK, WORD, PageBlocks
 from tasks.postings import Postings, Terms
 from tasks.ragged import Ragged
 
-FORMAT = 2
+FORMAT = 3
 TITLE_TIMES = 3
 """A title's terms count as if they were said this often; chosen on the development corpora."""
 ALIAS_TIMES = 1
@@ -51,6 +52,7 @@ class SearchIndex:
     page_ids: Terms
     cjk: NDArray[np.bool_]  # pages that an English model would not understand
     facets: Postings
+    alias_hashes: NDArray[np.uint32]  # of every alias, ascending: most words of a question are none
     hits: Ragged
     citations: Ragged
     texts: Ragged
@@ -76,6 +78,7 @@ class SearchIndex:
             ids,
             np.zeros(0, np.bool_),
             postings,
+            np.zeros(0, np.uint32),
             rows,
             rows,
             rows,
@@ -94,7 +97,11 @@ class SearchIndex:
 
 
 def _arrays(index: SearchIndex) -> dict[str, NDArray[Any]]:
-    found: dict[str, NDArray[Any]] = {"page-cjk": index.cjk, "chunk-source-bounds": index.chunk_bounds}
+    found: dict[str, NDArray[Any]] = {
+        "page-cjk": index.cjk,
+        "alias-hashes": index.alias_hashes,
+        "chunk-source-bounds": index.chunk_bounds,
+    }
 
     def terms(name: str, value: Terms) -> None:
         found[f"{name}-text"], found[f"{name}-at"] = value.text, value.bounds
@@ -177,6 +184,7 @@ def open_index(folder: Path) -> SearchIndex:
         terms("page-ids"),
         array("page-cjk"),
         postings("facet"),
+        array("alias-hashes"),
         ragged("hit"),
         ragged("cite"),
         ragged("text"),

@@ -27,7 +27,7 @@ from storage.index_files import (
 )
 from tasks import tokens
 from tasks.embed import cjk_page
-from tasks.passages import PageBlocks, read_blocks
+from tasks.passages import PageBlocks, read_blocks, term_hash
 from tasks.plain import body_start, readable
 from tasks.postings import Postings, TermCounts, Terms, count
 from tasks.ragged import Ragged
@@ -127,12 +127,14 @@ def _next(
     def ragged(rows: Ragged, value: Callable[[_PageEntry], NDArray[Any]]) -> Ragged:
         return rows.updated(moves, {number: value(entry) for number, entry in new.items()}, size)
 
+    facets = former.facets.updated(moves, {number: entry.facets for number, entry in new.items()}, size)
     chunks, chunk_sources, chunk_bounds, pieces = _next_chunks(former, tables, ids["chunks"])
     return SearchIndex(
         pages=former.pages.updated(moves, {number: entry.counts for number, entry in new.items()}, size),
         page_ids=Terms.of(page_ids),
         cjk=cjk,
-        facets=former.facets.updated(moves, {number: entry.facets for number, entry in new.items()}, size),
+        facets=facets,
+        alias_hashes=_alias_hashes(facets),
         hits=ragged(former.hits, lambda entry: np.frombuffer(entry.hit, np.uint8)),
         citations=ragged(former.citations, lambda entry: np.frombuffer(entry.citations, np.uint8)),
         texts=ragged(former.texts, lambda entry: np.frombuffer(entry.text, np.uint8)),
@@ -222,6 +224,12 @@ def _facets(row: Mapping[str, Any]) -> Iterable[str]:
         yield f"source:{source}"
     for name in {called(alias) for alias in row["aliases"] or ()} - {"", called(row["title"])}:
         yield f"alias:{name}"
+
+
+def _alias_hashes(facets: Postings) -> NDArray[np.uint32]:
+    start, end = facets.terms.between(b"alias:", b"alias;")
+    names = (facets.terms[number].decode("utf-8", "surrogatepass")[6:] for number in range(start, end))
+    return np.array(sorted({term_hash(name) for name in names}), np.uint32)
 
 
 def called(name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -64,17 +63,15 @@ def _any(facets: Postings, terms: list[str]) -> NDArray[np.bool_]:
 
 def _range(facets: Postings, first: str, end: str) -> NDArray[np.bool_]:
     """Pages with a facet in [first, end), by byte order."""
-    start, stop = (
-        bisect_left(facets.terms, value.encode("utf-8", "surrogatepass")) for value in (first, end)
-    )
+    start, stop = facets.terms.between(*(edge.encode("utf-8", "surrogatepass") for edge in (first, end)))
     mask = np.zeros(len(facets.lengths), np.bool_)
-    mask[facets.docs[facets.bounds[start] : facets.bounds[max(start, stop)]]] = True
+    mask[facets.docs[facets.bounds[start] : facets.bounds[stop]]] = True
     return mask
 
 
 def _paths(facets: Postings, wanted: tuple[str, ...]) -> NDArray[np.bool_]:
     mask = np.zeros(len(facets.lengths), np.bool_)
-    start, stop = (bisect_left(facets.terms, value) for value in (b"path:", b"path;"))
+    start, stop = facets.terms.between(b"path:", b"path;")
     for pattern in wanted:
         if any(sign in pattern for sign in "*?["):
             for number in range(start, stop):

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -101,57 +102,73 @@ def _around_headings(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return [*found, (start, end)] if start < end else found
 
 
-def best(text: str, page: PageBlocks, weights: Mapping[str, float]) -> Passage:
-    """The block with the highest BM25 over the page's own blocks; the first when none has a word in common.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The terms of a question as blocks are searched for them: hashes ascending, and the idf of each in the wiki."""
 
-    `weights` gives each term of the question its idf in the whole wiki.
-    """
-    scores = block_scores(page, weights)
-    body = np.flatnonzero(page.blocks["level"] == 0)
-    if not len(page.blocks):
-        return Passage(0, 0, (), 0.0)
-    chosen = int(body[np.argmax(scores[body])]) if len(body) else 0
-    if len(body) and scores[chosen] == 0:
-        chosen = int(body[0])
-    row = page.blocks[chosen]
-    return Passage(
-        int(row["start"]), int(row["end"]), heading_path(text, page.blocks, chosen), float(scores[chosen])
-    )
+    hashes: NDArray[np.uint32]
+    weights: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, weights: Mapping[str, float]) -> Wanted:
+        """From term and idf."""
+        hashes = np.array([term_hash(term) for term in weights], np.uint32)
+        order = np.argsort(hashes)
+        return cls(hashes[order], np.array(list(weights.values()))[order] if weights else np.zeros(0))
+
+
+def by_words(texts: Sequence[str], pages: Sequence[PageBlocks], wanted: Wanted) -> list[Passage]:
+    """Of each page the block with the highest BM25; the first one when none has a word in common."""
+    found = []
+    for text, page, scores in zip(texts, pages, block_scores(pages, wanted), strict=True):
+        body = np.flatnonzero(page.blocks["level"] == 0)
+        found.append(_passage(text, page, scores, int(body[np.argmax(scores[body])]) if len(body) else 0))
+    return found
 
 
 def by_meaning(
-    text: str, page: PageBlocks, weights: Mapping[str, float], similarity: NDArray[np.float32]
-) -> Passage:
-    """The block that answers best by words and meaning: its share of the best BM25 on the page, plus its cosine."""
-    scores = block_scores(page, weights)
-    body = np.flatnonzero(page.blocks["level"] == 0)
-    if not len(body):
-        return best(text, page, weights)
-    most = scores.max() or 1.0
-    chosen = int(body[np.argmax(scores[body] / most + 2 * similarity[body])])
-    row = page.blocks[chosen]
-    path = heading_path(text, page.blocks, chosen)
-    return Passage(int(row["start"]), int(row["end"]), path, float(scores[chosen]))
+    texts: Sequence[str], pages: Sequence[PageBlocks], wanted: Wanted, similarity: NDArray[np.float32]
+) -> list[Passage]:
+    """Of each page the block that answers best by words and meaning: its share of the page's best BM25, plus its
+    cosine twice. `similarity` runs over the blocks of all pages."""
+    found, start = [], 0
+    for text, page, scores in zip(texts, pages, block_scores(pages, wanted), strict=True):
+        near = similarity[start : start + len(scores)]
+        start += len(scores)
+        body = np.flatnonzero(page.blocks["level"] == 0)
+        joined = scores / (scores.max(initial=0.0) or 1.0) + 2 * near
+        found.append(_passage(text, page, scores, int(body[np.argmax(joined[body])]) if len(body) else 0))
+    return found
 
 
-def block_scores(page: PageBlocks, weights: Mapping[str, float]) -> NDArray[np.float64]:
-    """BM25 (k1 1.2, b 0.5 against the page's mean block) of each block of the page."""
-    scores = np.zeros(len(page.blocks))
-    if not weights or not len(page.words):
-        return scores
-    hashes = np.array([term_hash(term) for term in weights], np.uint32)
-    idfs = np.array(list(weights.values()))
-    order = np.argsort(hashes)
-    place = np.searchsorted(hashes, page.words["term"], sorter=order)
-    place[place == len(hashes)] = 0
-    chosen = order[place]
-    hit = hashes[chosen] == page.words["term"]
-    times = page.words["times"][hit]
-    at = page.words["block"][hit]
-    lengths = page.blocks["length"]
-    slack = 1.2 * (0.5 + 0.5 * lengths / max(1.0, float(lengths.mean())))
-    np.add.at(scores, at, idfs[chosen[hit]] * times * 2.2 / (times + slack[at]))
-    return scores
+def _passage(text: str, page: PageBlocks, scores: NDArray[np.float64], number: int) -> Passage:
+    if not len(page.blocks):
+        return Passage(0, 0, (), 0.0)
+    row = page.blocks[number]
+    path = heading_path(text, page.blocks, number)
+    return Passage(int(row["start"]), int(row["end"]), path, float(scores[number]))
+
+
+def block_scores(pages: Sequence[PageBlocks], wanted: Wanted) -> list[NDArray[np.float64]]:
+    """BM25 (k1 1.2, b 0.5 against the page's mean block) of each block of each page."""
+    sizes = [len(page.blocks) for page in pages]
+    edges = np.cumsum([0, *sizes])
+    scores = np.zeros(int(edges[-1]))
+    if len(wanted.hashes) and pages:
+        words = np.concatenate([page.words for page in pages])
+        shift = np.repeat(edges[:-1], [len(page.words) for page in pages])
+        terms = words["term"]
+        place = np.minimum(np.searchsorted(wanted.hashes, terms), len(wanted.hashes) - 1)
+        hit = np.flatnonzero(wanted.hashes[place] == terms)
+        times, at = words["times"][hit], words["block"][hit] + shift[hit]
+        lengths = np.concatenate([page.blocks["length"] for page in pages])
+        mean = np.array(
+            [max(1.0, lengths[start:end].mean()) if end > start else 1.0 for start, end in pairwise(edges)]
+        )
+        slack = 1.2 * (0.5 + 0.5 * lengths / np.repeat(mean, sizes))
+        gains = wanted.weights[place[hit]] * times * 2.2 / (times + slack[at])
+        scores = scores + np.bincount(at, gains, len(scores))
+    return [scores[start:end] for start, end in pairwise(edges)]
 
 
 def heading_path(text: str, blocks: NDArray[Any], number: int) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.passages import best, by_meaning, read_blocks
+from tasks.passages import Passage, Wanted, by_meaning, by_words, read_blocks
 from tasks.plain import body_start, plain, readable
 
 PAGE = """---
@@ -34,6 +34,10 @@ code
 """
 
 
+def best(page: str, weights: dict[str, float]) -> Passage:
+    return by_words([page], [read_blocks(page, body_start(page))], Wanted.of(weights))[0]
+
+
 def texts(page: str) -> list[str]:
     return [page[row["start"] : row["end"]] for row in read_blocks(page, body_start(page)).blocks]
 
@@ -53,14 +57,14 @@ def test_blocks_are_cut_at_empty_lines_and_headings() -> None:
 
 def test_the_best_block_and_its_headings() -> None:
     """Offsets give the words back, and the path names every heading above."""
-    passage = best(PAGE, read_blocks(PAGE, body_start(PAGE)), {"1941": 2.0, "berlin": 1.0})
+    passage = best(PAGE, {"1941": 2.0, "berlin": 1.0})
     assert PAGE[passage.start : passage.end] == "It was built in 1941 in Berlin."
     assert passage.heading_path == ("Zuse", "Machines", "Z3")
 
 
 def test_without_a_word_in_common_the_page_begins() -> None:
     """The first block that is not a heading stands for the page."""
-    passage = best(PAGE, read_blocks(PAGE, body_start(PAGE)), {"zebra": 3.0})
+    passage = best(PAGE, {"zebra": 3.0})
     assert PAGE[passage.start : passage.end].startswith("Konrad Zuse") and passage.score == 0
 
 
@@ -76,7 +80,7 @@ def test_an_unclosed_fence_reaches_to_the_end() -> None:
 
 def test_a_page_without_blocks() -> None:
     """An empty page has an empty passage."""
-    empty = best("", read_blocks(""), {"a": 1.0})
+    empty = best("", {"a": 1.0})
     assert (empty.start, empty.end, empty.heading_path) == (0, 0, ())
 
 
@@ -84,8 +88,9 @@ def test_meaning_can_choose_the_passage() -> None:
     """The block nearest to the question is taken when no word decides."""
     import numpy as np
 
-    page = read_blocks("first\n\nsecond\n\nthird")
-    passage = by_meaning("first\n\nsecond\n\nthird", page, {}, np.array([0.1, 0.2, 0.9], np.float32))
+    page = "first\n\nsecond\n\nthird"
+    similarity = np.array([0.1, 0.2, 0.9], np.float32)
+    (passage,) = by_meaning([page], [read_blocks(page)], Wanted.of({}), similarity)
     assert (passage.start, passage.end) == (15, 20)
 
 
@@ -100,6 +105,8 @@ def test_blocks_never_overlap(text: str) -> None:
 
 def test_plain_words_of_a_page() -> None:
     """Marks, link targets, comments and footnotes go; names with signs stay as written."""
-    markdown = "# T\n\n**Bold** `user_id` and [[slug|Label]], [text](http://a.b) %%no%% x_y[^1] ^p3\n\n[^1]: q"
+    markdown = (
+        "# T\n\n**Bold** `user_id` and [[slug|Label]], [text](http://a.b) %%no%% x_y[^1] ^p3\n\n[^1]: q"
+    )
     assert plain(markdown) == "T Bold user_id and Label, text x_y"
     assert "q" not in readable(markdown)
