@@ -6,6 +6,7 @@ become structs, tuples become lists, enums their string. A column that an old fi
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
@@ -15,6 +16,7 @@ from operator import attrgetter
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from config.errors import StateError
 from tasks.records import (
@@ -137,6 +139,8 @@ def _encode_columns(rows: Sequence[Any], record: type) -> list[pa.Array]:
 
 def _encode(values: list[Any], hint: object) -> pa.Array:
     hint, _ = _without_none(hint)
+    if hint is str:
+        return _encode_text(values)
     if _is_scalar(hint):
         return pa.array(values, type=_arrow_type(hint))
     if get_origin(hint) is tuple:
@@ -184,4 +188,40 @@ def _decode(array: pa.Array, hint: object) -> list[Any]:
         children = dict(zip(names, array.flatten(), strict=True))
         return _decode_records(children, len(array), hint)
     values: list[Any] = array.to_pylist()
+    if hint is str and pc.any(pc.starts_with(array, _BYTES)).as_py():
+        return [_BYTES_BACK.sub(_original, text[1:]) if text and text[0] == _BYTES else text for text in values]
     return values
+
+
+# --- text that is not UTF-8 ----------------------------------------------------------------------------------------
+# A file of a person's may hold any bytes. Read with `surrogateescape` they come as lone surrogates, which Arrow cannot
+# store: each becomes a character of a private plane, behind a mark that says so.
+
+_BYTES = "\U0010fe7f"
+_LONE = re.compile("[\udc80-\udcff]|[\U0010fe7f-\U0010feff]")
+_BYTES_BACK = re.compile("\U0010fe7f(.)|[\U0010fe80-\U0010feff]", re.DOTALL)
+
+
+def _encode_text(values: list[Any]) -> pa.Array:
+    try:
+        array = pa.array(values, type=pa.string())
+        if not pc.any(pc.starts_with(array, _BYTES)).as_py():
+            return array
+    except UnicodeEncodeError:
+        pass
+    return pa.array([_storable(text) for text in values], type=pa.string())
+
+
+def _storable(text: str | None) -> str | None:
+    if text is None or (text.isascii() or not _LONE.search(text)):
+        return text
+    return _BYTES + _LONE.sub(lambda found: _stand_in(found[0]), text)
+
+
+def _stand_in(char: str) -> str:
+    byte = ord(char) - 0xDC00
+    return chr(0x10FE00 + byte) if 0 < byte < 0x100 else _BYTES + char
+
+
+def _original(found: re.Match[str]) -> str:
+    return found[1] or chr(ord(found[0]) - 0x10FE00 + 0xDC00)

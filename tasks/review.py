@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -100,7 +101,7 @@ def write_candidate(
         sources=draft.page.sources,
         subject=draft.subject,
         ingested=known.ingested if known is not None and known.state == "open" else now,
-        page=_PAGE.dump_json(replace(draft.page, markdown="")).decode(),
+        page=json.dumps(_PAGE.dump_python(replace(draft.page, markdown=""), mode="json")),
     )
     return FileWrite(path, expected, content, Changes(candidates=(record,)))
 
@@ -123,7 +124,7 @@ def promote(
             problem="the page has changed since this update was made",
             next_step="The next night compares again and makes a fresh candidate",
         )
-    written = _PAGE.validate_json(candidate.page)
+    written = _PAGE.validate_python(json.loads(candidate.page), strict=False)
     text = strip_candidate(decode(content))
     page_bytes = encode(text)
     page = pages.read_page(candidate.target, text, written, resolve)

@@ -81,8 +81,17 @@ def test_a_filtered_and_sliced_table_decodes_right() -> None:
 def page(number: int) -> PageRecord:
     blocks = tuple(BlockRecord(f"b{n}", BlockKind.PARAGRAPH, "0" * 64, Owner.PIPELINE, "0" * 64) for n in range(15))
     cited = tuple(Citation("s", "evidence/a.md", f"^p{n}", "words " * 10, "nw-00000000") for n in range(5))
-    return PageRecord(f"{number:08x}", f"wiki/p{number}.md", f"p{number}", f"Page {number}", False, "0" * 64,
-                      "text " * 400, blocks=blocks, citations=cited)
+    return PageRecord(
+        f"{number:08x}",
+        f"wiki/p{number}.md",
+        f"p{number}",
+        f"Page {number}",
+        False,
+        "0" * 64,
+        "text " * 400,
+        blocks=blocks,
+        citations=cited,
+    )
 
 
 def test_two_thousand_pages_convert_quickly() -> None:
@@ -91,3 +100,15 @@ def test_two_thousand_pages_convert_quickly() -> None:
     start = time.perf_counter()
     assert from_table(to_table(rows, PageRecord), PageRecord) == rows
     assert time.perf_counter() - start < 3
+
+
+@given(
+    st.lists(st.text(st.characters(exclude_categories=()) | st.sampled_from("\udc80\udce9\udcff\U0010fe7f\U0010fe80a")))
+)
+def test_text_that_is_not_utf8_comes_back_as_it_was(titles: list[str]) -> None:
+    """Bytes of a person's file that are no characters survive, and so do the characters that stand in for them."""
+    told = [title for title in titles if not any("\ud800" <= c <= "\udc7f" or "\udd00" <= c <= "\udfff" for c in title)]
+    rows = tuple(
+        PageRecord(str(n), "a.md", "a", title, False, "", title, tags=(title,)) for n, title in enumerate(told)
+    )
+    assert from_table(to_table(rows, PageRecord), PageRecord) == rows
