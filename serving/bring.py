@@ -67,17 +67,13 @@ def _address(wiki: Wiki, name: str, known: Sequence[str], dry_run: bool) -> Brou
 def _path(wiki: Wiki, path: Path, dry_run: bool) -> Brought:
     full = path.expanduser().absolute()
     if not full.exists():
-        raise NightwikiError(
-            str(path), "there is no such file, folder or known source", "See: nightwiki sources list"
-        )
+        raise NightwikiError(str(path), "there is no such file, folder or known source", "See: nightwiki sources list")
     real = full.resolve()
     if real.is_relative_to(wiki.root):
         return _within(wiki, real)
     if full.is_dir():
         files = sorted(one for one in full.rglob("*") if one.is_file() and not _hidden(one, full))
-        parts = [
-            _copy(wiki, one, f"{full.name}/{one.relative_to(full).as_posix()}", dry_run) for one in files
-        ]
+        parts = [_copy(wiki, one, f"{full.name}/{one.relative_to(full).as_posix()}", dry_run) for one in files]
     else:
         parts = [_copy(wiki, full, full.name, dry_run)]
     return Brought(

@@ -21,9 +21,7 @@ def with_link(text: str, address: Address, path: str) -> str:
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError:
-        raise SettingsError(
-            path, "is not valid YAML, so nothing can be added to it", "Correct it first."
-        ) from None
+        raise SettingsError(path, "is not valid YAML, so nothing can be added to it", "Correct it first.") from None
     edited = _added(text, root, address)
     after = read_list(edited.encode(), path)
     if [*known, address.location] != sorted(
@@ -71,8 +69,5 @@ def _line_end(text: str, start: int) -> int:
 
 def _quoted(address: str) -> str:
     """An address needs quotes only where YAML would read it as something else."""
-    plain = (
-        not any(mark in address for mark in (" #", ": ", "'", '"', ",", "[", "]", "{", "}"))
-        and address[-1] != ":"
-    )
+    plain = not any(mark in address for mark in (" #", ": ", "'", '"', ",", "[", "]", "{", "}")) and address[-1] != ":"
     return address if plain else "'" + address.replace("'", "''") + "'"

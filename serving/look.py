@@ -43,9 +43,7 @@ def status(wiki: Wiki) -> StatusAnswer:
     return StatusAnswer(
         pages=sum(not row["deleted"] for row in _rows(snapshot, "pages", ("deleted",))),
         candidates=sum(row["state"] == "open" for row in _rows(snapshot, "candidates", ("state",))),
-        sources=dict(
-            sorted(Counter(row["outcome"] for row in _rows(snapshot, "sources", ("outcome",))).items())
-        ),
+        sources=dict(sorted(Counter(row["outcome"] for row in _rows(snapshot, "sources", ("outcome",))).items())),
         snapshot=snapshot.id if snapshot else "",
         last_good_night=good[-1].finished if good else "",
         locks=[
@@ -53,9 +51,7 @@ def status(wiki: Wiki) -> StatusAnswer:
             for name in ("run", "write")
             if (held := holder(wiki.state_dir, name))
         ],
-        degraded=[
-            Degraded(what=one.what, reason=one.reason, next_step=one.next_step) for one in result.degraded
-        ],
+        degraded=[Degraded(what=one.what, reason=one.reason, next_step=one.next_step) for one in result.degraded],
     )
 
 
@@ -63,17 +59,13 @@ def sources(wiki: Wiki, only: Sequence[str] = ()) -> SourcesAnswer:
     """What became of each source; with `only`, of these ids."""
     snapshot = Reader(wiki.state_dir).current()
     slugs = {
-        row["id"]: row["slug"]
-        for row in _rows(snapshot, "pages", ("id", "slug", "deleted"))
-        if not row["deleted"]
+        row["id"]: row["slug"] for row in _rows(snapshot, "pages", ("id", "slug", "deleted")) if not row["deleted"]
     }
     columns = ("id", "location", "kind", "outcome", "reason", "next_step", "pages", "ignored")
     rows = [row for row in _rows(snapshot, "sources", columns) if not only or row["id"] in only]
     return SourcesAnswer(
         sources=[
-            SourceItem(
-                **{**row, "pages": sorted(slugs[page] for page in row["pages"] or () if page in slugs)}
-            )
+            SourceItem(**{**row, "pages": sorted(slugs[page] for page in row["pages"] or () if page in slugs)})
             for row in sorted(rows, key=lambda row: (str(row["location"]), str(row["id"])))
         ]
     )
@@ -82,9 +74,7 @@ def sources(wiki: Wiki, only: Sequence[str] = ()) -> SourcesAnswer:
 def open_candidates(wiki: Wiki) -> tuple[CandidateRecord, ...]:
     """The candidates that wait, by slug."""
     snapshot = Reader(wiki.state_dir).current()
-    found = (
-        (row for row in snapshot.rows("candidates") if isinstance(row, CandidateRecord)) if snapshot else ()
-    )
+    found = (row for row in snapshot.rows("candidates") if isinstance(row, CandidateRecord)) if snapshot else ()
     return tuple(sorted((row for row in found if row.state == "open"), key=lambda row: (row.slug, row.id)))
 
 
@@ -93,14 +83,10 @@ def candidates(wiki: Wiki) -> CandidatesAnswer:
     snapshot = Reader(wiki.state_dir).current()
     slugs = {row["id"]: row["slug"] for row in _rows(snapshot, "pages", ("id", "slug"))}
     locations = {row["id"]: row["location"] for row in _rows(snapshot, "sources", ("id", "location"))}
-    return CandidatesAnswer(
-        candidates=[candidate_item(row, slugs, locations) for row in open_candidates(wiki)]
-    )
+    return CandidatesAnswer(candidates=[candidate_item(row, slugs, locations) for row in open_candidates(wiki)])
 
 
-def candidate_item(
-    record: CandidateRecord, slugs: Mapping[str, str], locations: Mapping[str, str]
-) -> CandidateItem:
+def candidate_item(record: CandidateRecord, slugs: Mapping[str, str], locations: Mapping[str, str]) -> CandidateItem:
     """One candidate as the list shows it; slugs of pages and locations of sources by id."""
     return CandidateItem(
         slug=record.slug,
@@ -147,10 +133,7 @@ def audit(wiki: Wiki, run: str = "", path: str = "") -> AuditAnswer:
     """Every file that runs wrote, newest first; of one run or path if given."""
     rows = reversed(Runs(wiki.state_dir).audit(run, path))
     return AuditAnswer(
-        writes=[
-            AuditItem(run=row.run, at=row.at, path=row.path, before=row.before, after=row.after)
-            for row in rows
-        ]
+        writes=[AuditItem(run=row.run, at=row.at, path=row.path, before=row.before, after=row.after) for row in rows]
     )
 
 
@@ -159,9 +142,7 @@ def changes(wiki: Wiki, since: str) -> ChangesAnswer:
     reader = Reader(wiki.state_dir)
     current = reader.current()
     if current is None:
-        raise StateError(
-            str(wiki.state_dir), "no snapshot was published yet", "Fill the wiki with: nightwiki ingest"
-        )
+        raise StateError(str(wiki.state_dir), "no snapshot was published yet", "Fill the wiki with: nightwiki ingest")
     first = reader.history()[0]
     beginning = not first.parent and _is_date(since) and since < first.created[: len(since)]
     former = None if beginning else reader.at(since)  # before the first snapshot there was no page
@@ -177,9 +158,7 @@ def changes(wiki: Wiki, since: str) -> ChangesAnswer:
         else:
             continue
         row = new.get(page) or old[page]
-        items.append(
-            ChangeItem(id=page, slug=row["slug"], title=row["title"], path=row["path"], change=change)
-        )
+        items.append(ChangeItem(id=page, slug=row["slug"], title=row["title"], path=row["path"], change=change))
     items.sort(key=lambda item: (item.path, item.id))
     return ChangesAnswer(since=former.id if former else "", snapshot=current.id, pages=items)
 

@@ -81,18 +81,14 @@ def plan(target: Path, demo: bool = False) -> Plan:
     notes = _notes(root)
     adopt = bool(notes) or (root / ".obsidian").is_dir()
     if adopt and demo:
-        raise NightwikiError(
-            str(root), "holds notes, and the demo wants a folder of its own", "Name a new folder."
-        )
+        raise NightwikiError(str(root), "holds notes, and the demo wants a folder of its own", "Name a new folder.")
     base = Settings(name=_name(root), time_zone=_time_zone())
     if adopt:
         settings = base.model_copy(update=_adopted(root, notes))
         return Plan(root, "adopt", len(notes), settings, (_settings_file(settings),))
     if demo:
         settings = base.model_copy(update={"embedding": Embedding(model=OFFLINE_MODEL)})
-        brought = [
-            NewFile(name, content) for name, content in _tree(resources.files("config") / "data" / "demo")
-        ]
+        brought = [NewFile(name, content) for name, content in _tree(resources.files("config") / "data" / "demo")]
         names = {file.path for file in brought}
         usual = [file for file in (_settings_file(settings), *_skeleton(settings)) if file.path not in names]
         return Plan(root, "demo", 0, settings, _missing(root, (*usual, *brought)))
@@ -147,9 +143,7 @@ def _notes(root: Path) -> tuple[str, ...]:
         if SETTINGS_NAME in files and Path(folder) != root:
             raise NightwikiError(str(root), f"holds the wiki at {folder}", "Wikis cannot hold one another.")
         place = Path(folder).relative_to(root).as_posix()
-        found += [
-            tidy(f"{place}/{name}") for name in files if name.lower().endswith(".md") and name[0] != "."
-        ]
+        found += [tidy(f"{place}/{name}") for name in files if name.lower().endswith(".md") and name[0] != "."]
     return tuple(sorted(found))
 
 
@@ -185,11 +179,7 @@ def _templates(root: Path) -> Iterator[str]:
     named = [
         _read_key(root / ".obsidian" / "templates.json", "folder"),
         _read_key(root / ".obsidian" / "plugins" / "templater-obsidian" / "data.json", "templates_folder"),
-        *(
-            entry.name
-            for entry in root.iterdir()
-            if entry.name.casefold().strip("_") in ("templates", "template")
-        ),
+        *(entry.name for entry in root.iterdir() if entry.name.casefold().strip("_") in ("templates", "template")),
     ]
     seen = dict.fromkeys(tidy(name.strip("/")) for name in named if name.strip("/ "))
     yield from (f"{name}/**" for name in seen if (root / name).is_dir())

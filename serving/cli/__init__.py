@@ -23,9 +23,7 @@ DONE, ERROR, USAGE, PARTIAL, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
 
 def main() -> NoReturn:
     """Entry point of the `nightwiki` command."""
-    if (
-        sys.getfilesystemencoding() != "utf-8"
-    ):  # an old locale: begin again, so that names of files are understood
+    if sys.getfilesystemencoding() != "utf-8":  # an old locale: begin again, so that names of files are understood
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
     signal.signal(signal.SIGTERM, _terminated)  # as an exception, so that worker processes are ended too
     for stream in (sys.stdout, sys.stderr):

@@ -15,36 +15,24 @@ DAILY, REVIEW, MAINTENANCE, ADVANCED = "Daily", "Review", "Maintenance", "Advanc
 class _Commands(LazyGroup):
     entries: ClassVar[Mapping[str, Entry]] = {
         "init": Entry("serving.cli.init:init", DAILY, "Make a wiki in a folder, new or full of notes."),
-        "ingest": Entry(
-            "serving.cli.ingest:ingest", DAILY, "Read new sources into the wiki: one night, now."
-        ),
+        "ingest": Entry("serving.cli.ingest:ingest", DAILY, "Read new sources into the wiki: one night, now."),
         "search": Entry("serving.cli.search:search", DAILY, "Ask the wiki."),
         "status": Entry("serving.cli.status:status", DAILY, "How the wiki stands."),
-        "sources": Entry(
-            "serving.cli.sources:sources", DAILY, "What became of each source; ignore or retry one."
-        ),
+        "sources": Entry("serving.cli.sources:sources", DAILY, "What became of each source; ignore or retry one."),
         "candidates": Entry("serving.cli.candidates:candidates", REVIEW, "Pages that wait for you."),
         "staging": Entry("serving.cli.staging:staging", REVIEW, "Which pages wait for review."),
-        "sync": Entry(
-            "serving.cli.ingest:sync", MAINTENANCE, "Take your own edits and ticks in, nothing else."
-        ),
+        "sync": Entry("serving.cli.ingest:sync", MAINTENANCE, "Take your own edits and ticks in, nothing else."),
         "runs": Entry("serving.cli.runs:runs", MAINTENANCE, "Every run so far."),
         "audit": Entry("serving.cli.runs:audit", MAINTENANCE, "Every file a run has written."),
         "changes": Entry("serving.cli.runs:changes", MAINTENANCE, "What changed since a snapshot."),
-        "check": Entry(
-            "serving.cli.check:check", MAINTENANCE, "Whether the state is sound; repair what can be."
-        ),
+        "check": Entry("serving.cli.check:check", MAINTENANCE, "Whether the state is sound; repair what can be."),
         "up": Entry("serving.cli.up:up", ADVANCED, "Prefect server, schedules and sync, until stopped."),
         "schema": Entry("serving.cli.schema:schema", ADVANCED, "The JSON Schema of a command's --json."),
     }
 
 
-@click.group(
-    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
-)
-@click.option(
-    "-w", "--wiki", metavar="DIR", help="The wiki; else NIGHTWIKI_WIKI, else the folder you are in."
-)
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("-w", "--wiki", metavar="DIR", help="The wiki; else NIGHTWIKI_WIKI, else the folder you are in.")
 @click.version_option(None, "--version", package_name="nightwiki", prog_name="nightwiki")
 @click.pass_context
 def cli(ctx: click.Context, wiki: str | None) -> None:

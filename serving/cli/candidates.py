@@ -43,9 +43,7 @@ def show(wiki: Wiki, name: str, as_json: bool) -> None:
     if not as_json:
         click.echo(text, nl=False)
         return
-    item = next(
-        one for one in look.candidates(wiki).candidates if (one.slug, one.kind) == (record.slug, record.kind)
-    )
+    item = next(one for one in look.candidates(wiki).candidates if (one.slug, one.kind) == (record.slug, record.kind))
     print_json(CandidateAnswer(candidate=item, path=record.path, text=text))
 
 

@@ -25,16 +25,16 @@ def _find(ctx: click.Context, parameter: click.Parameter, value: str | None) -> 
 
 def wiki_option(function: Function) -> Function:
     """`-w DIR`; the command gets the wiki as `wiki`."""
-    return click.option(
-        "-w", "--wiki", metavar="DIR", callback=_find, help="The wiki; else the one you are in."
-    )(function)
+    return click.option("-w", "--wiki", metavar="DIR", callback=_find, help="The wiki; else the one you are in.")(
+        function
+    )
 
 
 def json_option(function: Function) -> Function:
     """`--json`; the command gets it as `as_json`."""
-    return click.option(
-        "--json", "as_json", is_flag=True, help="Print JSON, as `nightwiki schema` describes it."
-    )(function)
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON, as `nightwiki schema` describes it.")(
+        function
+    )
 
 
 def dry_run_option(function: Function) -> Function:

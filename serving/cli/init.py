@@ -17,9 +17,7 @@ from serving.schemas import InitAnswer
 @click.command(cls=Example, example="nightwiki init ~/notes/computing --demo")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--demo", is_flag=True, help="Fill it with a dozen small sources on the history of computing.")
-@click.option(
-    "--yes", is_flag=True, help="Do not ask before settings are put into a folder that holds notes."
-)
+@click.option("--yes", is_flag=True, help="Do not ask before settings are put into a folder that holds notes.")
 @dry_run_option
 @json_option
 def init(folder: Path, demo: bool, yes: bool, dry_run: bool, as_json: bool) -> None:
@@ -34,9 +32,7 @@ def init(folder: Path, demo: bool, yes: bool, dry_run: bool, as_json: bool) -> N
         _preview(planned)
     if planned.kind == "adopt" and not (yes or dry_run):
         if as_json or not sys.stdin.isatty():
-            raise click.UsageError(
-                f"{planned.root} holds notes; say --yes to go on, or --dry-run to see the plan."
-            )
+            raise click.UsageError(f"{planned.root} holds notes; say --yes to go on, or --dry-run to see the plan.")
         if not click.confirm(f"Write {SETTINGS_NAME}?", err=True):
             raise click.exceptions.Exit(0)
     written = tuple(file.path for file in planned.files) if dry_run else carry_out(planned)
@@ -69,16 +65,12 @@ def _preview(planned: Plan) -> None:
         f"  compiled as sources:    {', '.join(settings.sources.clips)} (web clippings), {settings.sources.dir}/"
     )
     click.echo(f"  new pages go to:        {settings.pages.dir}/ and {settings.pages.evidence}/")
-    click.echo(
-        f"Only {SETTINGS_NAME} and {settings.state_dir}/ are made; change the globs there as you like."
-    )
+    click.echo(f"Only {SETTINGS_NAME} and {settings.state_dir}/ are made; change the globs there as you like.")
 
 
 def _next_steps(planned: Plan) -> None:
     place = click.format_filename(planned.root)
     click.echo(f"Made a wiki in {place}")
     if planned.kind != "demo":
-        click.echo(
-            f"Put sources into {planned.settings.sources.dir}/ or links into {planned.settings.sources.inbox}."
-        )
+        click.echo(f"Put sources into {planned.settings.sources.dir}/ or links into {planned.settings.sources.inbox}.")
     click.echo(f"Next: nightwiki -w {place} ingest")

@@ -11,9 +11,7 @@ from serving.cli.group import Example
 
 
 @click.command(cls=Example, example="nightwiki runs")
-@click.option(
-    "-n", "count", type=click.IntRange(1), default=20, help="Most runs shown (default 20; all with --json)."
-)
+@click.option("-n", "count", type=click.IntRange(1), default=20, help="Most runs shown (default 20; all with --json).")
 @wiki_option
 @json_option
 def runs(wiki: Wiki, count: int, as_json: bool) -> None:

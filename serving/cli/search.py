@@ -23,26 +23,16 @@ _WIKILINK = re.compile(r"!?\[\[(?:[^\]|\n]*\\?\|)?([^\]\n]*)\]\]")
 
 @click.command(cls=Example, example='nightwiki search "who built the Z3" -k 3')
 @click.argument("question", nargs=-1, required=True)
-@click.option(
-    "-k", "count", type=click.IntRange(1, 200), help="Most hits shown; else the setting search.hits."
-)
+@click.option("-k", "count", type=click.IntRange(1, 200), help="Most hits shown; else the setting search.hits.")
 @click.option("--explain", is_flag=True, help="Say for each hit why it stands where it stands.")
-@click.option(
-    "--layer", type=click.Choice(_LAYERS), default="pages", help="Pages, pieces of sources, or both."
-)
-@click.option(
-    "--configuration", type=click.Choice(sorted(CONFIGURATIONS)), help="How the rankings are joined."
-)
-@click.option(
-    "--as-of", metavar="WHEN", default="", help="Ask the wiki as it was: a date, a run or a snapshot."
-)
+@click.option("--layer", type=click.Choice(_LAYERS), default="pages", help="Pages, pieces of sources, or both.")
+@click.option("--configuration", type=click.Choice(sorted(CONFIGURATIONS)), help="How the rankings are joined.")
+@click.option("--as-of", metavar="WHEN", default="", help="Ask the wiki as it was: a date, a run or a snapshot.")
 @click.option("--tag", multiple=True, help="Only pages with this tag; each repetition narrows.")
 @click.option("--status", multiple=True, help="Only pages of this status; without it, archived ones are out.")
 @click.option("--type", "kind", multiple=True, help="Only pages of this type.")
 @click.option("--branch", multiple=True, help="Only pages of this branch of ROUTING.md.")
-@click.option(
-    "--path", multiple=True, metavar="GLOB", help="Only pages at this path, in this folder, or so named."
-)
+@click.option("--path", multiple=True, metavar="GLOB", help="Only pages at this path, in this folder, or so named.")
 @click.option("--source", multiple=True, help="Only pages that cite this source (its id or vault path).")
 @click.option(
     "--confidence-min",
@@ -52,9 +42,7 @@ _WIKILINK = re.compile(r"!?\[\[(?:[^\]|\n]*\\?\|)?([^\]\n]*)\]\]")
 )
 @click.option("--updated-after", metavar="DATE", default="", help="Only pages updated then or later.")
 @click.option("--updated-before", metavar="DATE", default="", help="Only pages updated before then.")
-@click.option(
-    "-w", "--wiki", "folders", metavar="DIR", multiple=True, help="The wiki; repeat it to ask several."
-)
+@click.option("-w", "--wiki", "folders", metavar="DIR", multiple=True, help="The wiki; repeat it to ask several.")
 @json_option
 @click.pass_context
 def search(
@@ -115,9 +103,7 @@ def _ask(
     engine = Engine([searched(wiki.state_dir, wiki.settings, model_cache()) for wiki in wikis])
     chosen = cast("Layer", layer)  # click has checked it
     name = next((one for one in CONFIGURATIONS if one == configuration), None)
-    return engine.search(
-        question, count, filters, explain=explain, layer=chosen, as_of=as_of, configuration=name
-    )
+    return engine.search(question, count, filters, explain=explain, layer=chosen, as_of=as_of, configuration=name)
 
 
 def _date(text: str, option: str) -> str:
@@ -132,9 +118,7 @@ def _show(result: SearchResult, wikis: list[Wiki]) -> None:
         place = " › ".join(hit.heading_path)
         wiki = f"{hit.wiki}: " if len(wikis) > 1 else ""
         click.secho(f"{hit.rank}. {wiki}{hit.title}", bold=True)
-        mark = ", ".join(
-            word for word in (_confidence(hit), hit.status if hit.status != "active" else "") if word
-        )
+        mark = ", ".join(word for word in (_confidence(hit), hit.status if hit.status != "active" else "") if word)
         click.echo(f"   {hit.path}{f'  ({mark})' if mark else ''}")
         text = _plain(hit.excerpt)
         if place and place != hit.title:
@@ -153,9 +137,7 @@ def _show(result: SearchResult, wikis: list[Wiki]) -> None:
             )
         click.echo()
     if not result.hits:
-        click.echo(
-            "Nothing found." if result.snapshot else "The wiki is empty. Fill it with: nightwiki ingest"
-        )
+        click.echo("Nothing found." if result.snapshot else "The wiki is empty. Fill it with: nightwiki ingest")
     elif result.gap:
         click.echo("The wiki's pages hardly speak of this.", err=True)
     for one in result.degraded:

@@ -34,8 +34,7 @@ def list_sources(wiki: Wiki, failed: bool, outcome: tuple[str, ...], as_json: bo
     answer.sources = [
         one
         for one in answer.sources
-        if (not failed or (one.outcome not in GOOD and not one.ignored))
-        and (not outcome or one.outcome in outcome)
+        if (not failed or (one.outcome not in GOOD and not one.ignored)) and (not outcome or one.outcome in outcome)
     ]
     if as_json:
         print_json(answer)

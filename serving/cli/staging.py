@@ -24,9 +24,7 @@ def staging() -> None:
 
 @staging.command(cls=Example, example="nightwiki staging policy threshold --min-confidence high")
 @click.argument("policy", type=click.Choice(POLICIES), required=False)
-@click.option(
-    "--min-confidence", type=click.Choice(LEVELS), help="Lowest confidence that is published unread."
-)
+@click.option("--min-confidence", type=click.Choice(LEVELS), help="Lowest confidence that is published unread.")
 @wiki_option
 @dry_run_option
 @json_option

@@ -27,10 +27,7 @@ def status(wiki: Wiki, as_json: bool) -> None:
         ("sources", outcomes or "none yet"),
         ("snapshot", answer.snapshot or "none yet"),
         ("last good night", answer.last_good_night or "none yet"),
-        *(
-            ("held now", f"{lock.name} lock, by process {lock.pid} since {lock.since}")
-            for lock in answer.locks
-        ),
+        *(("held now", f"{lock.name} lock, by process {lock.pid} since {lock.since}") for lock in answer.locks),
         *(("degraded", f"{one.what}: {one.reason}. {one.next_step}") for one in answer.degraded),
     ]
     for name, value in rows:
