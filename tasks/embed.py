@@ -56,7 +56,7 @@ class FastEmbedder:
     def __init__(
         self, engine: TextEmbedding, model: str, batch: int, prefixes: tuple[str, str] = ("", "")
     ) -> None:
-        self._engine = engine
+        self.bare = engine  # what fastembed itself made, for those who measure
         self._batch = batch
         self._for_question, self._for_page = prefixes
         self.model = model
@@ -64,16 +64,16 @@ class FastEmbedder:
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One row a text; texts of like length share a batch, so little is spent on padding."""
         if not texts:
-            return np.zeros((0, self._engine.embedding_size), np.float32)
+            return np.zeros((0, self.bare.embedding_size), np.float32)
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        rows = list(self._engine.embed([self._for_page + texts[i] for i in order], batch_size=self._batch))
+        rows = list(self.bare.embed([self._for_page + texts[i] for i in order], batch_size=self._batch))
         result = np.empty((len(texts), len(rows[0])), np.float32)
         result[order] = rows
         return _unit(result)
 
     def embed_query(self, question: str) -> NDArray[np.float32]:
         """The vector of a question, with the prefix that its model asks for."""
-        row = next(iter(self._engine.embed([self._for_question + question], batch_size=1)))
+        row = next(iter(self.bare.embed([self._for_question + question], batch_size=1)))
         return np.asarray(_unit(np.asarray(row, np.float32)[None, :])[0])
 
 
