@@ -16,7 +16,7 @@ from tasks.records import CandidateRecord, Changes, FileWrite, PageRecord
 from tasks.review import Decision
 from tasks.slugs import fold
 
-VAULT = "vault"
+VAULT = "sync"
 """The kind of the commit that takes in a person's part; a run's own work is a commit of the run's kind."""
 
 
