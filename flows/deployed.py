@@ -228,7 +228,7 @@ def _publish(wiki: Wiki, kind: str, report: NightReport) -> None:
     """The digest and the table of waiting pages as artifacts; a server that refuses them spoils no night."""
     private = wiki.settings.prefect.mode == "existing" and not wiki.settings.prefect.show_page_text
     try:
-        text = f"{headline(report)}.\n" if private else markdown(report, wiki.settings.time_zone)
+        text = f"{headline(report)}.\n" if private else markdown(report, wiki.settings.time_zone, linked=False)
         create_markdown_artifact(text, key=artifact_key("digest", wiki.name), description=f"{kind} of {wiki.name}")
         if report.waiting and not private:
             rows = [

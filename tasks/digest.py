@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 from tasks.records import GOOD, Outcome
 
@@ -87,16 +89,18 @@ def headline(report: NightReport) -> str:
     return ", ".join(parts) + (f"; {_plural(failed, 'source')} could not be used" if failed else "")
 
 
-def markdown(report: NightReport, zone_name: str = "UTC") -> str:
-    """The digest as Markdown that reads the same in Obsidian and in Prefect's console."""
-    out = [f"# Night of {report.started[:10]}", "", f"{headline(report)}.", ""]
-    times = f"started {report.started} · finished {report.finished} (times in {zone_name})"
+def markdown(report: NightReport, zone_name: str = "UTC", linked: bool = True) -> str:
+    """The digest as Markdown for Obsidian; without `linked`, for a reader that knows no wikilinks."""
+    zone = ZoneInfo(zone_name)
+    out = [f"# Night of {_local(report.started, zone):%Y-%m-%d}", "", f"{headline(report)}.", ""]
+    begun, ended = (f"{_local(time, zone):%Y-%m-%d %H:%M:%S}" for time in (report.started, report.finished))
+    times = f"started {begun} · finished {ended} ({zone_name})"
     out.append(f"Run `{report.run}` · {report.state} · {times}")
     out += _table(
         "What came in",
         ("Source", "Became", "Waits for review"),
         [
-            (_cell(_name(line)), _stems(line.pages) or _cell(line.reason), _stems(line.waiting, linked=False))
+            (_cell(_name(line)), _stems(line.pages, linked) or _cell(line.reason), _stems(line.waiting, linked=False))
             for line in report.lines
             if line.outcome is Outcome.OK
         ],
@@ -134,6 +138,10 @@ def markdown(report: NightReport, zone_name: str = "UTC") -> str:
         [(_cell(p.subject), _cell(p.cause), _cell(p.next_step)) for p in (*report.degraded, *report.problems)],
     )
     return "\n".join(out).rstrip() + "\n"
+
+
+def _local(time: str, zone: ZoneInfo) -> datetime:
+    return datetime.fromisoformat(time.replace("Z", "+00:00")).astimezone(zone)
 
 
 def _plural(n: int, noun: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tasks import digest
 from tasks.digest import NightReport, SourceLine, StagedLine
 from tasks.records import Outcome
@@ -48,3 +50,10 @@ def test_pages_are_linked_and_candidates_are_not() -> None:
     """Published pages never link to candidates, and neither does the digest."""
     good = SourceLine("s1", "raw_sources/z3.md", "Zuse Z3", Outcome.OK, "", "", ("zuse-z3",), ("z4",))
     assert "| Zuse Z3 (raw\\_sources/z3.md) | [[zuse-z3]] | z4 |" in digest.markdown(_report(good))
+
+
+def test_times_are_told_in_the_wikis_own_zone() -> None:
+    """A night that begins before midnight in UTC belongs to the next day further east."""
+    late = replace(_report(), started="2026-03-01T23:30:00Z", finished="2026-03-01T23:31:00Z")
+    text = digest.markdown(late, "Europe/Berlin")
+    assert "# Night of 2026-03-02" in text and "started 2026-03-02 00:30:00" in text and "(Europe/Berlin)" in text
