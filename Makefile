@@ -9,8 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-ch
 .PHONY: demo test lint types unit bench clean
 
 demo: $(VENV)/.offline
-	@rm -rf $(DEMO)
-	@$(BIN)/nightwiki init $(DEMO) --demo >/dev/null
+	@test -d $(DEMO) || $(BIN)/nightwiki init $(DEMO) --demo >/dev/null
 	@$(BIN)/nightwiki -w $(DEMO) up --once; code=$$?; test $$code -eq 0 -o $$code -eq 3
 	@echo
 	@echo "Open the folder $(DEMO) in Obsidian and begin at wiki/index.md. Then try:"
