@@ -76,7 +76,7 @@ def _cut(text: str, start: int, limit: int) -> int:
     return end if end > start else limit
 
 
-def chunk_hits(wiki: str, opened: Opened, terms: Sequence[str], ranking: Ranking) -> list[Hit]:
+def chunk_hits(wiki: str, opened: Opened, ranking: Ranking) -> list[Hit]:
     """Pieces of evidence; one source may answer several times."""
     pieces: list[dict[str, Any]] = [json.loads(opened.index.pieces.text(number)) for number in ranking.docs]
     names = _source_names(opened, frozenset(piece["source"] for piece in pieces))
