@@ -7,6 +7,7 @@ What nightwiki cannot read is said with what to do about it.
 from __future__ import annotations
 
 import io
+import json
 import re
 import zipfile
 import zlib
@@ -242,6 +243,16 @@ def _refuse_known(data: bytes, name: str, is_note: bool) -> None:
             raise SourceError(name, Outcome.UNSUPPORTED, f"it is {what}", next_step)
 
 
+def _is_json(text: str) -> bool:
+    """Whether the whole of a text is one JSON object or array, whatever its file is called."""
+    if text.rstrip()[-1:] not in ("}", "]"):
+        return False
+    try:
+        return isinstance(json.loads(text.lstrip("\ufeff")), dict | list)
+    except (ValueError, RecursionError):
+        return False
+
+
 def _text_kind(text: str, ending: str, media_type: str, name: str) -> tuple[str, str]:
     """Kind of a decoded text, and the text an extractor shall read (of a saved mail-like page its HTML part)."""
     start = text[:4096].lstrip("\ufeff \t\r\n")
@@ -254,7 +265,7 @@ def _text_kind(text: str, ending: str, media_type: str, name: str) -> tuple[str,
 
         if is_transcript(text):
             return "transcript", text
-        if ending == ".json" or media_type.endswith("json"):
+        if ending == ".json" or media_type.endswith("json") or _is_json(text):
             raise SourceError(
                 name,
                 Outcome.UNSUPPORTED,

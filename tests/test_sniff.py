@@ -127,3 +127,15 @@ def test_gzip_bomb_is_refused() -> None:
 def test_encodings(data: bytes, content_type: str, text: str) -> None:
     """Marks and declarations come before guesses, and guesses are good."""
     assert sniff(data, "a.txt", content_type).text == text
+
+
+@pytest.mark.parametrize("name", ["reply.static", "reply.txt", "reply"])
+def test_json_is_data_whatever_its_file_is_called(name: str) -> None:
+    """A program's data is no text to quote from, under any name."""
+    with pytest.raises(SourceError, match="JSON"):
+        sniff(b'{"context": {"a": [1, 2, {"b": "some words here"}]}}\n', name)
+
+
+def test_a_note_that_begins_with_a_bracket_is_a_note() -> None:
+    """Only a text that is JSON from end to end counts as data."""
+    assert sniff(b"[A link](https://example.org) and words after it]\n", "note.txt").kind == "text"
