@@ -1,6 +1,6 @@
 """Runs nights in forked children that die at a chosen file operation; one JSON line in and out for each.
 
-Not a test itself. A child counts the file operations that Python audits and dies as SIGKILL would, without any clean-up.
+Not a test itself. A child counts the file operations that Python audits and dies as by SIGKILL, without any clean-up.
 What a process has written outlives its death with or without fsync, so that is skipped here for speed.
 """
 

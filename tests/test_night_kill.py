@@ -8,6 +8,8 @@ import random
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -66,21 +68,32 @@ class _Nights:
         self._process.stdout.close()
 
 
+@pytest.fixture
+def fast_path(tmp_path: Path) -> Iterator[Path]:
+    """A folder in memory where there is one: thousands of copies are made and thrown away."""
+    memory = Path("/dev/shm")
+    if not (memory.is_dir() and os.access(memory, os.W_OK)):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        yield Path(folder)
+
+
 @pytest.mark.slow
-@pytest.mark.timeout(1800)
-def test_killed_at_any_file_operation_and_run_again(tmp_path: Path) -> None:
+@pytest.mark.timeout(3600)
+def test_killed_at_any_file_operation_and_run_again(fast_path: Path) -> None:
     """At 200 random file operations of a night of all kinds of changes."""
-    _prepare(tmp_path / "start")
+    _prepare(fast_path / "start")
     nights = _Nights()
     try:
-        shutil.copytree(tmp_path / "start", tmp_path / "whole", copy_function=shutil.copy2)
-        status, steps = nights.night(tmp_path / "whole", 0)
+        shutil.copytree(fast_path / "start", fast_path / "whole", copy_function=shutil.copy2)
+        status, steps = nights.night(fast_path / "whole", 0)
         assert status == 0
-        expected, rows = vault(tmp_path / "whole"), _rows(tmp_path / "whole")
+        expected, rows = vault(fast_path / "whole"), _rows(fast_path / "whole")
         chance = random.Random(7)
         for number in range(KILLS):
-            root = tmp_path / f"k{number}"
-            shutil.copytree(tmp_path / "start", root, copy_function=shutil.copy2)
+            root = fast_path / f"k{number}"
+            shutil.copytree(fast_path / "start", root, copy_function=shutil.copy2)
             at = chance.randint(1, steps)
             assert nights.night(root, at)[0] == 9
             if chance.random() < 0.3:  # killed again while it picks up the pieces
