@@ -60,10 +60,8 @@ class Report:
     def outcome(self, configuration: str) -> Outcome:
         return next(one for one in self.outcomes if one.configuration == configuration)
 
-    def difference(
-        self, ours: str, theirs: str, measure: str, kind: str = "", queries: Sequence[str] = ()
-    ) -> Difference:
-        """Paired difference of two configurations; of one kind of question when its ids are given."""
+    def difference(self, ours: str, theirs: str, measure: str, queries: Sequence[str] = ()) -> Difference:
+        """Paired difference of two configurations, over all questions or those of these ids."""
         first, second = self.outcome(ours).per_query[measure], self.outcome(theirs).per_query[measure]
         keys = list(queries) or list(first)
         return difference([first[key] for key in keys], [second[key] for key in keys])
