@@ -6,7 +6,8 @@ Compiling a page needs the notes of all its sources, never their documents: what
 from __future__ import annotations
 
 import json
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any
 
 from tasks.subjects import key_of
@@ -84,11 +85,14 @@ class Analysis:
         return tuple(dict.fromkeys([self.subject, *aliases, *heads]))
 
 
+_ROW = {kind: attrgetter(*(field.name for field in fields(kind))) for kind in (Section, Sentence, Table)}
+
+
 def encode(analysis: Analysis) -> bytes:
     """The notes as JSON bytes, always the same for the same notes."""
     values = {field.name: getattr(analysis, field.name) for field in fields(analysis)}
     for name in ("sections", "sentences", "tables"):
-        values[name] = [astuple(item) for item in values[name]]
+        values[name] = [_ROW[type(item)](item) for item in values[name]]
     return json.dumps({"form": FORM, **values}, ensure_ascii=False, separators=(",", ":")).encode()
 
 

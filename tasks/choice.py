@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks import sentences
+from tasks.letters import letters
 
 _FURNITURE = re.compile(
     r"""^(?:subscribe|sign\ (?:up|in)\b|log\ ?in\b|register\b|follow\ (?:us|me|@)|share\ (?:this|on|via)|"
@@ -99,8 +100,8 @@ def is_prose(text: str) -> bool:
     """Whether a sentence is mostly words: no formula, no row of single letters as broken PDFs give."""
     if _FORMULA.search(text):
         return False
-    bare = text.replace(" ", "")
-    return sum(map(str.isalpha, bare)) >= 0.7 * len(bare) and text.count(" ") <= 0.4 * len(text)
+    blanks = text.count(" ")
+    return letters(text) >= 0.7 * (len(text) - blanks) and blanks <= 0.4 * len(text)
 
 
 def is_end_matter(heading: str) -> bool:

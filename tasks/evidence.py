@@ -10,7 +10,7 @@ import json
 import re
 from collections import defaultdict, deque
 from collections.abc import Iterable
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from difflib import SequenceMatcher
 from hashlib import sha256
 from typing import Any
@@ -186,10 +186,13 @@ def _block(part: Part) -> list[str]:
 # --- the form on disk ------------------------------------------------------------------------------------------------
 
 
+_PART = tuple(field.name for field in fields(Part))
+
+
 def encode_document(document: Document) -> bytes:
     """A document as JSON, the same bytes for equal documents."""
     value: dict[str, object] = {field.name: getattr(document, field.name) for field in fields(document)}
-    value["parts"] = [asdict(part) for part in document.parts]
+    value["parts"] = [{name: getattr(part, name) for name in _PART} for part in document.parts]
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 

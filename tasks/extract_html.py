@@ -25,6 +25,10 @@ _BLOCKS = frozenset({"p", "head", "list", "table", "quote", "code", "div", "item
 _DEEPEST = 12
 _SHORT_PARAGRAPH = 80  # characters
 _PLAIN_ARTICLE = 1000
+_NO_ARTICLE = (  # trafilatura drops these sooner or later; gone before it begins, they are neither copied nor searched
+    *("script", "style", "noscript", "template", "head", "link", "svg", "iframe", "object", "embed", "canvas", "map"),
+    *("picture", "video", "audio", "nav", "footer", "button", "input", "select", "option", "label"),
+)
 _BREAK = "\x1e"  # stands for a line break; line ends of the page's own text mean nothing
 _DAY = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 _ADDRESS_DAY = re.compile(r"/((?:19|20)\d\d)[/-](0[1-9]|1[0-2])[/-](0[1-9]|[12]\d|3[01])(?=[/-])")
@@ -58,8 +62,18 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2}(?=$|[-_])")
 def extract(text: str, name: str = "", url: str = "") -> Extracted:
     """The article of an HTML page. Raises SourceError `needs_browser`, `no_content`, `paywalled` or `unreadable`."""
     import trafilatura
-    from trafilatura.utils import load_html
+    from lxml import etree, html
+    from trafilatura.utils import HTML_PARSER, load_html
 
+    # elements of one class are made in C; by default each goes through Python to learn whether it is part of a form
+    HTML_PARSER.set_element_class_lookup(
+        etree.ElementDefaultClassLookup(
+            element=html.HtmlElement,
+            comment=html.HtmlComment,
+            pi=html.HtmlProcessingInstruction,
+            entity=html.HtmlEntity,
+        )
+    )
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
     logging.getLogger("htmldate").setLevel(logging.CRITICAL)
     tree = load_html(text)
@@ -69,11 +83,17 @@ def extract(text: str, name: str = "", url: str = "") -> Extracted:
         )
     hidden = hidden_html.remove(tree, text)
     title, author, published, language = _metadata(tree, url)
-    document: Any = trafilatura.bare_extraction(
-        tree, url=url or None, include_comments=False, fast=_is_plain_article(tree)
-    )
+    plain = _is_plain_article(tree)
+    if plain:
+        etree.strip_elements(tree, *_NO_ARTICLE, with_tail=False)
+    document: Any = trafilatura.bare_extraction(tree, url=url or None, include_comments=False, fast=plain)
     parts = tuple(_parts(document.body, 0)) if document is not None and document.body is not None else ()
-    wall = None if web_walls.long_enough(parts) else web_walls.judge(web_walls.look(tree), parts)
+    wall = None
+    if not web_walls.long_enough(parts):
+        if plain:
+            tree = load_html(text)
+            hidden_html.remove(tree, text)
+        wall = web_walls.judge(web_walls.look(tree), parts)
     if wall is not None:
         raise SourceError(name, wall.outcome, wall.reason, wall.next_step)
     return Extracted(

@@ -32,7 +32,6 @@ _ZERO_BOX = re.compile(
     r"(?:^|[;\s])(?:max-)?(?:height|width)\s*:\s*[01](?:px|em|%)?\s*(?:!important\s*)?(?:;|$)", re.IGNORECASE
 )
 _CLIPPED = re.compile(r"overflow\s*:\s*hidden", re.IGNORECASE)
-_BRACE = re.compile("[{}]")
 _SIMPLE = re.compile(r"\s*(?:([.#])([\w-]+))\s*$")
 _STYLE_WORDS = (
     "none",
@@ -150,18 +149,20 @@ def _by_rule(tree: Any) -> list[Any]:
 
 def _rules(sheet: str) -> Iterator[tuple[str, str]]:
     """Selectors and body of each rule outside `@media` and its like; in one pass, for sheets may be broken."""
-    depth = opened = start = 0
-    selectors = ""
-    for brace in _BRACE.finditer(sheet):
-        if brace.group() == "{":
-            if not depth:
-                selectors, opened = sheet[start : brace.start()], brace.end()
-            depth += 1
-            continue
+    depth = 0
+    selectors = body = ""
+    *closed, _unfinished = sheet.split("}")
+    for piece in closed:
+        deeper = piece.count("{")
+        if depth:
+            body += piece
+        else:
+            selectors, _, body = piece.partition("{")
+        depth += deeper
         if depth == 1 and "@" not in selectors:
-            yield selectors, sheet[opened : brace.start()]
+            yield selectors, body
         depth = max(0, depth - 1)
-        start = brace.end() if not depth else start
+        body += "}"
 
 
 def _comments(source: str) -> Iterator[str]:

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+
+from tasks.letters import letters
 
 SAMPLE = 4000
 FEW_LETTERS = 40
@@ -17,7 +20,6 @@ _SPACELESS = re.compile(
 )
 _PRIVATE = re.compile(r"[\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]|\(cid:\d+\)")
 _ADDRESS = re.compile(r"\S*(?:://|www\.|@)\S*|\S*[/\\_=&%]\S*[/\\_=&%]\S*")
-_WORD = re.compile(r"\S+")
 _CJK = frozenset(
     {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC", "FULLWIDTH", "HALFWIDTH"}
 )
@@ -44,51 +46,56 @@ def judge(text: str) -> Quality:
         middle = len(text) // 2
         text = "\n".join((text[:SAMPLE], text[middle : middle + SAMPLE], text[-SAMPLE:]))
     sample = _ADDRESS.sub(" ", text) if any(mark in text for mark in "/@\\_=&%") else text
-    letters = [character for character in sample if character.isalpha()]
-    if len(letters) < FEW_LETTERS and not _PRIVATE.search(sample):
+    words = sample.split()
+    found = letters(sample)
+    if found < FEW_LETTERS and not _PRIVATE.search(sample):
         return Quality(1.0, ())
     score, reasons = 1.0, []
-    visible = max(1, len("".join(sample.split())))
+    visible = max(1, sum(map(len, words)))
     broken = len(_PRIVATE.findall(sample)) / visible
     if broken > 0.01:
         score -= min(0.9, 0.3 + 8 * broken)
         reasons.append(f"{broken:.0%} of the characters are unreadable")
-    if len(letters) / visible < 0.4:
+    if found / visible < 0.4:
         score -= 0.3
-        reasons.append(f"only {len(letters) / visible:.0%} of the characters are letters")
-    mixed = 0.0 if sample.isascii() else _mixed(sample)
+        reasons.append(f"only {found / visible:.0%} of the characters are letters")
+    mixed = 0.0 if sample.isascii() else _mixed(words)
     if mixed > 0.1:
         score -= min(0.9, 0.4 + 2 * mixed)
         reasons.append("letters of different scripts are mixed within words: the font's letter table is broken")
-    if letters and sum(1 for _ in _SPACELESS.finditer(sample)) / len(letters) < 0.3:
-        glue, reason = _glued(sample)
+    if found and (sample.isascii() or len(_SPACELESS.findall(sample)) / found < 0.3):
+        glue, reason = _glued(words)
         score -= glue
         reasons += [reason] if reason else []
     return Quality(round(max(0.0, score), 3), tuple(reasons))
 
 
-def _mixed(sample: str) -> float:
+def _mixed(words: Sequence[str]) -> float:
     """Share of neighbouring letters that belong to different scripts; Latin beside Chinese or Korean is usual."""
     pairs = changes = 0
-    before = ""
-    for character in sample:
-        script = _script(character) if character.isalpha() else ""
-        if script and before:
-            pairs += 1
-            changes += script != before and "CJK" not in (script, before)
-        before = script
+    for word in words:
+        if word.isascii() and word.isalpha():  # one script
+            pairs += len(word) - 1
+            continue
+        before = ""
+        for character in word:
+            script = _script(character) if character.isalpha() else ""
+            if script and before:
+                pairs += 1
+                changes += script != before and "CJK" not in (script, before)
+            before = script
     return changes / pairs if pairs else 0.0
 
 
-def _glued(sample: str) -> tuple[float, str]:
+def _glued(words: Sequence[str]) -> tuple[float, str]:
     """How much to take off for words that are glued together or letters that are set apart, and the reason."""
-    words = [word for word in _WORD.findall(sample) if any(character.isalpha() for character in word)]
+    words = [word for word in words if word.isalpha() or any(map(str.isalpha, word))]
     if not words:
         return 0.0, ""
-    letters = sum(len(word) for word in words)
-    mean = letters / len(words)
+    size = sum(map(len, words))
+    mean = size / len(words)
     # Weighted by letters, so that a glued passage among good ones shows; German and Finnish stay far below the limit.
-    long = sum(len(word) for word in words if len(word) > 40) / letters
+    long = sum(len(word) for word in words if len(word) > 40) / size
     if mean > 14 or long > 0.25:
         return min(0.9, 0.55 + max(0.0, mean - 14) / 40 + long / 3), (
             f"words are glued together ({mean:.0f} letters a word on average)"

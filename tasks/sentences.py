@@ -182,7 +182,10 @@ def is_cjk(text: str) -> bool:
 
 def length(text: str) -> int:
     """Length in words; two Chinese, Japanese or Korean characters count as one."""
+    found = _WORD.findall(text)
+    if text.isascii():
+        return len(found)
     count = 0
-    for word in _WORD.findall(text):
+    for word in found:
         count += (len(word) + 1) // 2 if word[0] > "\u3000" and CJK.match(word) else 1
     return count
