@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from config.errors import StateError
@@ -39,7 +39,7 @@ class ReadIn:
     pages: Mapping[str, PageRecord]  # all, deleted ones included
     changed: tuple[PageRecord, ...]
     dropped: tuple[str, ...]  # rows that stand for nothing any more
-    candidates: Mapping[str, CandidateRecord]  # all, decided ones included
+    candidates: Mapping[str, CandidateRecord]  # all, decided ones included; a ticked box alone is no edit
     changed_candidates: tuple[CandidateRecord, ...]
     ticks: tuple[Tick, ...]
     files: Mapping[str, str]  # hash of the files of pages and candidates, as on disk
@@ -61,18 +61,20 @@ Hashes = Callable[[Mapping[str, Stat]], Mapping[str, str]]
 
 def read_in(wiki: Wiki, vault: Vault, hashes: Hashes, known: Known, run: str, now: str) -> ReadIn:
     """Return pages and candidates as a person left them. Reads only; StateError when the pages folder vanished."""
-    scanned = _scan(wiki, vault, hashes)
-    files = scanned.files
-    page_files = {path: file for path, file in files.items() if _is_page(wiki, path)}
     live = {record.path: record for record in known.pages.values() if not record.deleted}
-    ours = any(_within(path, wiki.pages_dir) for path in live)
-    if ours and not (wiki.root / wiki.pages_dir).is_dir():
+    waiting = {record.path for record in known.candidates.values() if record.state == "open"}
+    ours = {path for path, record in live.items() if not record.adopted}
+    texts = _Texts(vault)
+    scanned = _scan(wiki, vault, hashes, ours | waiting)
+    files = {**scanned.files, **_moved_out(known.pages, scanned, hashes, texts)}
+    page_files = {path: file for path, file in files.items() if path not in waiting and _is_page(wiki, path)}
+    held = any(_within(path, wiki.pages_dir) for path in live)
+    if held and not (wiki.root / wiki.pages_dir).is_dir():
         raise StateError(
             str(wiki.root / wiki.pages_dir),
             "the folder of pages is gone, with all pages in it",
             "Bring it back (is the disk mounted?), or name the new place as pages.dir in nightwiki.yaml",
         )
-    texts = _Texts(vault)
     owners = _identify(page_files, known.pages, live, texts, run)
     resolve = resolver(owners)
     current: dict[str, PageRecord] = {}
@@ -97,12 +99,13 @@ def read_in(wiki: Wiki, vault: Vault, hashes: Hashes, known: Known, run: str, no
         elif page_id not in current:
             current[page_id] = record
     dropped = tuple(page_id for page_id, record in current.items() if record.deleted and record.adopted)
-    candidates, ticks = _read_candidates(known, files, texts)
+    candidates, ticks, only_ticked = _read_candidates(wiki, known, files, texts)
+    waits = {**known.candidates, **{c.id: c for c in candidates}}
     return ReadIn(
         pages={page_id: record for page_id, record in current.items() if page_id not in dropped},
         changed=tuple(record for record in changed if record.id not in dropped),
         dropped=tuple(page_id for page_id in dropped if page_id in known.pages),
-        candidates={**known.candidates, **{c.id: c for c in candidates}},
+        candidates={**waits, **{name: replace(waits[name], file_hash=seen) for name, seen in only_ticked.items()}},
         changed_candidates=candidates,
         ticks=ticks,
         files=files,
@@ -139,6 +142,12 @@ class _Texts:
             self._read[path] = decode(self._vault.read(path))
         return self._read[path]
 
+    def if_there(self, path: str) -> str:
+        try:
+            return self(path)
+        except OSError:
+            return ""
+
 
 @dataclass(frozen=True, slots=True)
 class _Scanned:
@@ -147,27 +156,53 @@ class _Scanned:
     files: Mapping[str, str]  # hash of pages, candidates and adopted notes
     notes: tuple[str, ...]  # adopted notes that are compiled as sources
     basenames: frozenset[str]  # names taken, without suffix
+    others: Mapping[str, Stat]  # notes that take no part
     unreadable: tuple[str, ...]  # folders and files of which nothing is known
 
 
-def _scan(wiki: Wiki, vault: Vault, hashes: Hashes) -> _Scanned:
+def _scan(wiki: Wiki, vault: Vault, hashes: Hashes, ours: Collection[str]) -> _Scanned:
+    """`ours` are paths of pages and candidates, which take part wherever they lie."""
     adopt = wiki.settings.adopt
     scan = vault.scan(".", (".md",))
     chosen: dict[str, Stat] = {}
     notes: list[str] = []
+    others: dict[str, Stat] = {}
     for path, stat in scan.files.items():
         if _outside(wiki, path) or matches(path, adopt.ignored):
             continue
         if matches(path, adopt.sources):
             notes.append(path)
-        elif _within(path, wiki.pages_dir) or _within(path, wiki.candidates_dir) or matches(path, adopt.pages):
+        elif _takes_part(wiki, path) or path in ours:
             chosen[path] = stat
+        else:
+            others[path] = stat
     return _Scanned(
         hashes(chosen),
         tuple(notes),
         frozenset(path.rpartition("/")[2][:-3] for path in scan.files),
+        others,
         tuple(problem.path for problem in scan.problems),
     )
+
+
+def _takes_part(wiki: Wiki, path: str) -> bool:
+    folders = (wiki.pages_dir, wiki.candidates_dir)
+    return any(_within(path, folder) for folder in folders) or matches(path, wiki.settings.adopt.pages)
+
+
+def _moved_out(
+    known: Mapping[str, PageRecord], scanned: _Scanned, hashes: Hashes, texts: _Texts
+) -> Mapping[str, str]:
+    """Hashes of pages that a person moved out of the pages folder, by path: their id tells which they are."""
+    lost = {
+        record.id
+        for record in known.values()
+        if not record.deleted and not record.adopted and record.path not in scanned.files
+    }
+    if not lost:
+        return {}
+    found = {path: stat for path, stat in scanned.others.items() if page_id_of(texts.if_there(path)) in lost}
+    return hashes(found)
 
 
 def _hidden(path: str, unreadable: Sequence[str]) -> bool:
@@ -233,7 +268,7 @@ def _identify(
         taken.update(owners[path] for path in paths if path in owners)
     vanished: dict[str, list[str]] = defaultdict(list)
     for record in live.values():
-        if record.adopted and record.path not in files:
+        if record.path not in files and record.id not in taken:
             vanished[record.file_hash].append(record.id)
     arrived: dict[str, list[str]] = defaultdict(list)
     for path in unclaimed:
@@ -285,21 +320,44 @@ def _reread(
 
 
 def _read_candidates(
-    known: Known, files: Mapping[str, str], texts: _Texts
-) -> tuple[tuple[CandidateRecord, ...], tuple[Tick, ...]]:
-    """Candidates whose file a person removed count as discarded; ticked boxes are for the night to carry out."""
+    wiki: Wiki, known: Known, files: Mapping[str, str], texts: _Texts
+) -> tuple[tuple[CandidateRecord, ...], tuple[Tick, ...], Mapping[str, str]]:
+    """What became of candidates, ticked boxes to carry out, and hashes of files of which only a box was changed, by id.
+
+    A file that a person renamed is followed; one that they removed counts as discarded.
+    """
     changed: list[CandidateRecord] = []
     ticks: list[Tick] = []
-    for record in known.candidates.values():
-        if record.state != "open":
-            continue
+    only_ticked: dict[str, str] = {}
+    waiting = {record.id: record for record in known.candidates.values() if record.state == "open"}
+    renamed = _renamed_candidates(wiki, waiting, files, texts)
+    for record in waiting.values():
+        if record.path not in files and record.id in renamed:
+            record = replace(record, path=renamed[record.id])
+            changed.append(record)
         file = files.get(record.path)
         if file is None:
             changed.append(replace(record, state="discarded", note="its file was deleted"))
         elif file != record.file_hash:
-            values = properties.read(texts(record.path)).values
+            text = texts(record.path)
+            values = properties.read(text).values
             own = properties.strings(values, candidate.KEEPS)
-            promote, discard = (properties.is_true(values, key) and key not in own for key in ("promote", "discard"))
-            if promote or discard:
-                ticks.append(Tick(record.id, promote, discard))
-    return tuple(changed), tuple(ticks)
+            boxes = [key for key in ("promote", "discard") if properties.is_true(values, key) and key not in own]
+            if boxes:
+                ticks.append(Tick(record.id, "promote" in boxes, "discard" in boxes))
+            if candidate.said_hash(text) == record.said_hash:
+                only_ticked[record.id] = file
+    return tuple(changed), tuple(ticks), only_ticked
+
+
+def _renamed_candidates(
+    wiki: Wiki, waiting: Mapping[str, CandidateRecord], files: Mapping[str, str], texts: _Texts
+) -> Mapping[str, str]:
+    """Where candidates are now that are not where they were, by id: the first file in their folder with that id."""
+    lost = {record.id for record in waiting.values() if record.path not in files}
+    held = {record.path for record in waiting.values()}
+    found: dict[str, str] = {}
+    for path in sorted(files) if lost else ():
+        if path not in held and _within(path, wiki.candidates_dir) and (name := page_id_of(texts.if_there(path))) in lost:
+            found.setdefault(name, path)
+    return found

@@ -13,6 +13,7 @@ from tasks import properties
 from tasks.blocks import split
 from tasks.properties import Value
 from tasks.records import BlockKind
+from tasks.text_bytes import digest, encode
 
 KEYS = ("candidate_of", "base_hash", "reasons", "promote", "discard")
 
@@ -69,6 +70,17 @@ def strip_candidate(text: str) -> str:
         return text_without
     mark = properties.BOM if text[:1] == properties.BOM else ""
     return mark + text_without[properties.body_start(text_without) :]
+
+
+def said_hash(text: str) -> str:
+    """Hash of what a candidate's file says: its text and the values of its properties, whatever their spelling.
+
+    The boxes are left out, so a person who ticks one in Obsidian, which spells the properties anew, has edited nothing.
+    """
+    found = properties.read(text)
+    values = {key: properties.comparable(value) for key, value in found.values.items() if key not in ("promote", "discard")}
+    body = text[found.start :].replace("\r\n", "\n")
+    return digest(encode(repr(sorted(values.items())) + body))
 
 
 def _callout(diff: str) -> list[str]:

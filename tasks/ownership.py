@@ -63,6 +63,7 @@ def align(
     found: list[BlockRecord] = []
     taken = {old.id for old in record}
     back = {old.hash: old for old in lost if old.id not in taken}
+    copies: Counter[str] = Counter()  # equal blocks named so far: a log may hold thousands
     for number, block in enumerate(blocks):
         if number in owners:
             found.append(replace(record[owners[number]], kind=block.kind, hash=hashes[number]))
@@ -73,7 +74,8 @@ def align(
         elif hashes[number] in back:
             found.append(replace(back.pop(hashes[number]), kind=block.kind))
         else:
-            name = new_id(hashes[number], taken)
+            name = new_id(hashes[number], taken, copies[hashes[number]])
+            copies[hashes[number]] += 1
             taken.add(name)
             found.append(BlockRecord(name, block.kind, hashes[number], Owner.PERSON))
     left = {block.id for block in found}
@@ -81,9 +83,9 @@ def align(
     return Alignment(tuple(found), tuple(gone), tuple(gone.values()))
 
 
-def new_id(text_hash: str, taken: Collection[str]) -> str:
-    """An id for a person's block: 'u-' and 10 hex digits, not in `taken`."""
-    for number in range(len(taken) + 1):
+def new_id(text_hash: str, taken: Collection[str], copies: int = 0) -> str:
+    """An id for a person's block: 'u-' and 10 hex digits, not in `taken`; `copies` equal blocks have theirs already."""
+    for number in range(copies, copies + len(taken) + 1):
         name = "u-" + hashlib.sha256(f"{text_hash}:{number}".encode()).hexdigest()[:10]
         if name not in taken:
             return name

@@ -95,7 +95,7 @@ def _targets(
     proposals: Iterable[PageProposal], desk: Desk, settings: Settings, run: str, declined: dict[str, str]
 ) -> list[_Target]:
     by_subject = {c.subject: c for c in desk.candidates.values() if c.kind == "new"}
-    taken = set(desk.basenames)
+    taken = {slugs.fold(name) for name in desk.basenames}
     targets = []
     for proposal in proposals:
         current = desk.pages.get(proposal.page_id) if proposal.page_id else None
@@ -111,12 +111,12 @@ def _targets(
         if current is not None:
             targets.append(_Target(proposal, current.id, current.slug, current.path, current, waiting, hold))
             continue
-        if waiting is not None:
-            identity, slug = waiting.id, waiting.slug
+        identity = waiting.id if waiting is not None else page_id(run, proposal.subject)
+        if waiting is not None and waiting.state == "open":
+            slug = waiting.slug
         else:
-            identity = page_id(run, proposal.subject)
             slug = slugs.file_stem(proposal.title, proposal.subject, taken, settings.pages.file_name)
-        taken.add(slug)
+        taken.add(slugs.fold(slug))
         folder = "" if desk.pages_dir == "." else desk.pages_dir + "/"
         targets.append(_Target(proposal, identity, slug, f"{folder}{slug}.md", None, waiting, hold))
     return targets

@@ -297,6 +297,7 @@ class CandidateRecord:
     state: str = "open"                 # open | promoted | discarded
     note: str = ""                      # reason given with discard
     page: str = ""                      # JSON of the PageRecord that promotion would record (blocks, properties, citations)
+    said_hash: str = ""                 # of what its file says, boxes and the spelling of properties aside
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pydantic import TypeAdapter
 
 from tasks import blocks, pages
-from tasks.candidate import candidate_text, strip_candidate
+from tasks.candidate import candidate_text, said_hash, strip_candidate
 from tasks.records import NO_CHANGES, CandidateRecord, Changes, FileWrite, PageProposal, PageRecord
 from tasks.text_bytes import decode, digest, encode
 
@@ -102,6 +102,7 @@ def write_candidate(
         subject=draft.subject,
         ingested=known.ingested if known is not None and known.state == "open" else now,
         page=json.dumps(_PAGE.dump_python(replace(draft.page, markdown=""), mode="json")),
+        said_hash=said_hash(text),
     )
     return FileWrite(path, expected, content, Changes(candidates=(record,)))
 
@@ -119,10 +120,14 @@ def promote(
         return Decision(
             problem=f"{candidate.target} exists already", next_step="Rename that note, or discard the candidate"
         )
-    if candidate.kind == "update" and (live is None or digest(live) != candidate.base_hash):
+    if candidate.kind == "update" and live is None:
+        return Decision(problem="its page was deleted", next_step="Bring the page back, or tick discard")
+    if candidate.kind == "update" and live is not None and digest(live) != candidate.base_hash:
+        edited = digest(content) != candidate.file_hash
+        mine = "Take what you wrote here over into the page, and tick discard"
         return Decision(
             problem="the page has changed since this update was made",
-            next_step="The next night compares again and makes a fresh candidate",
+            next_step=mine if edited else "The next night compares again and makes a fresh candidate",
         )
     written = _PAGE.validate_python(json.loads(candidate.page), strict=False)
     text = strip_candidate(decode(content))
