@@ -35,14 +35,14 @@ def list_pages(
         return ()
     writes = []
     path = index_path(wiki)
-    text = _text(vault, path)
+    text = note_text(vault, path)
     if text is not None:
         listed = index_page.add(index_page.drop(text, [page.slug for page in gone]), [_entry(page) for page in new])
         if listed != text:
             writes.append(FileWrite(path, digest(encode(text)), encode(listed)))
     elif first:
         writes.append(FileWrite(path, None, encode(index_page.create(wiki.name, [_entry(page) for page in new]))))
-    routing = _text(vault, ROUTING)
+    routing = note_text(vault, ROUTING)
     if routing is not None:
         placed = route.remove(routing, {page.slug for page in gone})
         placed = _place(placed, pages, new)
@@ -76,7 +76,8 @@ def _entry(page: PageRecord) -> index_page.Entry:
     return index_page.Entry(page.slug, page.title, index_page.summary(page.markdown), page.tags)
 
 
-def _text(vault: Vault, path: str) -> str | None:
+def note_text(vault: Vault, path: str) -> str | None:
+    """Return the text of a vault file, or None when there is none."""
     try:
         return decode(vault.read(path))
     except (FileNotFoundError, NotADirectoryError):
