@@ -180,6 +180,13 @@ class CheckAnswer(Answer):
     findings: list[FindingItem]
 
 
+class LintAnswer(Answer):
+    findings: list[FindingItem] = Field(description="What is wrong now, errors first.")
+    fixed: list[FindingItem] = Field(description="What --fix put right, or would with --dry-run.")
+    run: str = Field(description="Id of the run that --fix was; empty otherwise.")
+    changed: list[str] = Field(description="Vault paths written; none with --dry-run.")
+
+
 class CandidateItem(Item):
     slug: str
     kind: Literal["new", "update"]
@@ -240,5 +247,6 @@ ANSWERS: dict[str, type[Answer]] = {
     "audit": AuditAnswer,
     "changes": ChangesAnswer,
     "check": CheckAnswer,
+    "lint": LintAnswer,
 }
 """The answer of each command that takes --json."""

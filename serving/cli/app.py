@@ -25,6 +25,7 @@ class _Commands(LazyGroup):
         "runs": Entry("serving.cli.runs:runs", MAINTENANCE, "Every run so far."),
         "audit": Entry("serving.cli.runs:audit", MAINTENANCE, "Every file a run has written."),
         "changes": Entry("serving.cli.runs:changes", MAINTENANCE, "What changed since a snapshot."),
+        "lint": Entry("serving.cli.lint:lint", MAINTENANCE, "What is wrong with the pages; put right what is safe."),
         "check": Entry("serving.cli.check:check", MAINTENANCE, "Whether the state is sound; repair what can be."),
         "up": Entry("serving.cli.up:up", ADVANCED, "Prefect server, schedules and sync, until stopped."),
         "schema": Entry("serving.cli.schema:schema", ADVANCED, "The JSON Schema of a command's --json."),
