@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from tasks import blocks, links, properties
@@ -65,6 +65,7 @@ class Desk:
         self._anchored = links.LinkIndex(paths, aliases, self._anchors)
         self._anchors_of: dict[str, links.Anchors | None] = {}
         self._ids_of: dict[str, frozenset[str]] = {}
+        self._properties: dict[str, properties.Properties] = {}
         self._own: dict[str, tuple[OwnBlock, ...]] = {}
         self._days: dict[str, str] = {}
 
@@ -85,8 +86,10 @@ class Desk:
                     yield path, one
 
     def properties(self, page: PageRecord) -> properties.Properties:
-        """The page's properties as they stand in its text."""
-        return properties.read(page.markdown)
+        """The page's properties as they stand in its text; `body` is left out."""
+        if page.id not in self._properties:
+            self._properties[page.id] = replace(properties.read(page.markdown), body="")
+        return self._properties[page.id]
 
     def property_of(self, path: str, link: links.Link) -> str:
         """The key of the property that a link stands in."""
@@ -97,7 +100,7 @@ class Desk:
     def own_blocks(self, page: PageRecord) -> tuple[OwnBlock, ...]:
         """The page's blocks that the pipeline owns."""
         if page.id not in self._own:
-            self._own[page.id] = _own_blocks(page)
+            self._own[page.id] = _own_blocks(page, self.properties(page).start)
         return self._own[page.id]
 
     def own_block_at(self, path: str, link: links.Link) -> OwnBlock | None:
@@ -140,10 +143,9 @@ class Desk:
         return self._anchors_of[path]
 
 
-def _own_blocks(page: PageRecord) -> tuple[OwnBlock, ...]:
+def _own_blocks(page: PageRecord, start: int) -> tuple[OwnBlock, ...]:
     if page.adopted or not page.blocks:
         return ()
-    start = properties.body_start(page.markdown)
     found = blocks.split(page.markdown[start:])
     if len(found) != len(page.blocks):
         return ()

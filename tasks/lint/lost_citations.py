@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from tasks.lint.desk import Desk
 from tasks.lint.model import ERROR, Check, Issue
 from tasks.records import Citation, PageRecord
 
-_ENOUGH = 0.9
+_ESCAPED = re.compile(r"\\([^\w\s])")
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$", re.M)
 
 
@@ -55,7 +56,7 @@ def _lost_of_document(
         if document is None:
             continue
         place = " ".join(part.text for part in document.parts if part.anchor == citation.anchor)
-        if citation.quote not in place and stands(citation.quote, place) < _ENOUGH:
+        if citation.quote not in place and not _all_words(citation.quote, place):
             yield page, citation, f"does not stand in {target} any more"
 
 
@@ -67,14 +68,18 @@ def _stands(citation: Citation, text: str) -> bool:
             return False
         before = [found.end() for found in re.finditer(r"(?<!\S)\^p\d+[ \t]*\r?$", text, re.M)]
         start = max((end for end in before if end < match.end()), default=0)
-        return stands(citation.quote, text[start : match.start()]) >= _ENOUGH
+        return _all_words(citation.quote, text[start : match.start()])
     headings = list(_HEADING.finditer(text))
     key = links.heading_key(citation.anchor.rpartition("#")[2])
     ends = [*(heading.start() for heading in headings[1:]), len(text)]
     for heading, end in zip(headings, ends, strict=False):
-        if links.heading_key(heading[1]) == key and stands(citation.quote, text[heading.start() : end]) >= _ENOUGH:
+        if links.heading_key(heading[1]) == key and _all_words(citation.quote, text[heading.start() : end]):
             return True
-    return not key and stands(citation.quote, text) >= _ENOUGH
+    return not key and _all_words(citation.quote, text)
+
+
+def _all_words(quote: str, place: str) -> bool:
+    return stands(quote, html.unescape(_ESCAPED.sub(r"\1", place))) == 1.0
 
 
 def _line(markdown: str, label: str) -> int:

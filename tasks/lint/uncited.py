@@ -25,7 +25,7 @@ _SAYS = 3
 
 def _find(desk: Desk) -> Iterator[Issue]:
     for page in desk.pages:
-        if page.adopted or not page.citations or not _PERHAPS.search(page.markdown):
+        if page.adopted or not page.citations or not _PERHAPS.search(page.markdown, desk.properties(page).start):
             continue  # a line that ends in a reference, with no full stop before it, is cited
         quotes = {citation.label: citation.quote for citation in page.citations}
         for own in desk.own_blocks(page):

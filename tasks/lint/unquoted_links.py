@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tasks import properties
 from tasks.lint.desk import Desk
 from tasks.lint.model import WARNING, Check, Issue
 
@@ -16,9 +15,7 @@ _TEXT_FOLLOWS = re.compile(r"(?:^[ \t]*-|:)[ \t]*[|>][-+0-9]*[ \t]*\r?$")
 
 def _find(desk: Desk) -> Iterator[Issue]:
     for page in desk.pages:
-        if "[[" not in page.markdown:
-            continue
-        head = page.markdown[: properties.body_start(page.markdown)]
+        head = page.markdown[: desk.properties(page).start]
         if "[[" not in head:
             continue
         inside: int | None = None  # indent of the key whose value is a block of text

@@ -1,0 +1,96 @@
+"""What lint and scaffold cost, in CPU seconds: `python -m benchmarks.lint [--pages N] [--json FILE]`.
+
+Makes a wiki of N pages as the pipeline writes them (ten links and three citations each, every page with a readable copy
+of its source), and one of twice as many, and runs the real functions over both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from config.wiki import Wiki, open_wiki
+from flows.lint import lint
+from flows.session import open_state
+from flows.steps import DirectRunner, utc_now
+from storage.commit import commit
+from storage.readin import resolver
+from tasks.merge import new_page
+from tasks.records import BlockKind, Changes, Citation, FileWrite, PageProposal, ProposedBlock
+from tasks.text_bytes import digest, encode
+
+BAR, GROWTH = 10.0, 2.3
+WORDS = ("relay", "valve", "drum", "tape", "store", "adder", "panel", "clock", "cable", "punch", "core", "lamp")
+
+
+def sentence(number: int, place: int) -> str:
+    """A sentence that no other page has."""
+    words = [WORDS[(number * 7 + place * 5 + step * step) % len(WORDS)] for step in range(9)]
+    return f"Machine {number} used the {' '.join(words)} of set {place} in {1900 + (number + place) % 100}."
+
+
+def build(root: Path, pages: int) -> Wiki:
+    """A wiki of `pages` published pages."""
+    root.mkdir(parents=True)
+    (root / "nightwiki.yaml").write_text("name: bench\nsearch:\n  vector: off\n", encoding="utf-8")
+    wiki = open_wiki(root)
+    now, resolve, writes = utc_now(), resolver({}), []
+    for number in range(pages):
+        stem, source, evidence = f"machine-{number}", f"{number:012x}", f"evidence/machine-{number}-copy.md"
+        said = [sentence(number, place) for place in range(3)]
+        copy = f"---\ntitle: Machine {number}\n---\n\n" + "".join(f"{s} ^p{n}\n\n" for n, s in enumerate(said, 1))
+        cited = [Citation(source, evidence, f"^p{n}", s, f"nw-{digest(s.encode())[:8]}") for n, s in enumerate(said, 1)]
+        others = [f"[[machine-{(number + step * step) % pages}|machine {step}]]" for step in range(1, 11)]
+        blocks = [ProposedBlock("h:about", BlockKind.HEADING, "## About", level=2)]
+        for n, (s, c) in enumerate(zip(said, cited, strict=True)):
+            named = ", ".join(others[n * 3 : n * 3 + 3 + n // 2])
+            blocks.append(
+                ProposedBlock(f"p{n}", BlockKind.PARAGRAPH, f"{s[:-1]}, as {named} did.[^{c.label}]", (c,))
+            )
+        proposal = PageProposal(stem, "", f"Machine {number}", tuple(blocks), (source,), tags=(WORDS[number % 12],))
+        path = f"wiki/{stem}.md"
+        made = new_page(proposal, f"{number:012x}", path, now, {source: f"[[{evidence[:-3]}]]"}, resolve)
+        writes.append(FileWrite(evidence, None, encode(copy)))
+        writes.append(FileWrite(path, None, encode(made.text), Changes(pages=(made.record,))))
+    state = open_state(wiki)
+    with state.write_lock():
+        commit(state, "bench", "ingest", writes, Changes(), now)
+    state.close()
+    return wiki
+
+
+def cpu(work: Callable[[], object]) -> tuple[float, object]:
+    """CPU seconds that a call takes in this process, and what it returns."""
+    began = time.process_time()
+    result = work()
+    return time.process_time() - began, result
+
+
+def main() -> int:
+    """Print the figures beside their bars; 1 when one is missed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--pages", type=int, default=10_000)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    seconds: dict[int, float] = {}
+    for pages in (options.pages, 2 * options.pages):
+        with tempfile.TemporaryDirectory() as folder:
+            wiki = build(Path(folder) / "wiki", pages)
+            seconds[pages], report = cpu(lambda wiki=wiki: lint(wiki, DirectRunner(), utc_now()))  # type: ignore[misc]
+            print(f"lint of {pages} pages, {pages * 10} links: {seconds[pages]:.2f} s CPU, "
+                  f"{len(report.findings)} findings")  # type: ignore[attr-defined]
+    first, second = seconds.values()
+    bar = BAR * options.pages / 10_000
+    print(f"bar {bar:.1f} s: {'kept' if first <= bar else 'MISSED'}; twice the pages cost {second / first:.2f} times "
+          f"(bar {GROWTH}): {'kept' if second / first <= GROWTH else 'MISSED'}")
+    if options.json:
+        options.json.write_text(json.dumps({"lint_seconds": seconds, "growth": second / first}, indent=1))
+    return 0 if first <= bar and second / first <= GROWTH else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
