@@ -1,7 +1,7 @@
 """The records that cross module borders: frozen, slotted, and nothing but data.
 
-Conventions. `path` is relative to the vault, with forward slashes. Hashes are sha256 in hex. Times are ISO 8601 in UTC with
-a trailing Z, to the second. Rows that are stored (`*Record`) have a string `id` as their only key.
+Conventions. `path` is relative to the vault, with forward slashes. Hashes are sha256 in hex. Times are ISO 8601 in
+UTC with a trailing Z, to the second. Rows that are stored (`*Record`) have a string `id` as their only key.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ class Outcome(StrEnum):
     UNDONE = "undone"
 
 
-GOOD = frozenset({Outcome.OK, Outcome.UNCHANGED, Outcome.DUPLICATE, Outcome.OUT_OF_SCOPE, Outcome.WITHDRAWN, Outcome.UNDONE})
+GOOD = frozenset(
+    {Outcome.OK, Outcome.UNCHANGED, Outcome.DUPLICATE, Outcome.OUT_OF_SCOPE, Outcome.WITHDRAWN, Outcome.UNDONE}
+)
 """Outcomes that need nobody's attention."""
 
 TRANSIENT = frozenset({Outcome.BLOCKED, Outcome.TIMED_OUT, Outcome.DEFERRED_BUDGET, Outcome.MODEL_FAILED})
@@ -121,15 +123,15 @@ class SourceRecord:
 class Part:
     """One block of a document, without its anchor.
 
-    Headings, paragraphs and quotes are plain words without Markdown marks, code is bare, lists are `- item` or `1. item`
-    lines (four spaces a level), tables are Markdown tables whose cells hold plain words (`\\|` for a pipe).
+    Headings, paragraphs and quotes are plain words without Markdown marks, code is bare, lists are `- item` or
+    `1. item` lines (four spaces a level), tables are Markdown tables whose cells hold plain words (`\\|` for a pipe).
     """
 
     kind: BlockKind
     text: str
     level: int = 0            # of a heading, 1 to 6
     anchor: str = ""          # what stands behind '#' in a link to it: '^p7', 'page=3', or a heading's text
-    time: str = ""            # when a transcript's paragraph begins, as '12:34'; shown in the evidence copy, never quoted
+    time: str = ""            # when a transcript's paragraph begins, as '12:34'; shown in the copy, never quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,7 @@ class ChunksRecord:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRecord:
-    """What was read out of one source, kept so that a page can be put together again without reading it; `id` is the source's."""
+    """What was read out of one source, so that a page is put together again without reading; `id` is the source's."""
 
     id: str
     document: bytes           # a `Document` as JSON
@@ -296,7 +298,7 @@ class CandidateRecord:
     ingested: str
     state: str = "open"                 # open | promoted | discarded
     note: str = ""                      # reason given with discard
-    page: str = ""                      # JSON of the PageRecord that promotion would record (blocks, properties, citations)
+    page: str = ""                      # JSON of the PageRecord that promotion would record
     said_hash: str = ""                 # of what its file says, boxes and the spelling of properties aside
 
 
