@@ -55,14 +55,15 @@ def categories(entries: Sequence[Entry]) -> Mapping[str, tuple[Entry, ...]]:
         tag, size = min(counts.items(), key=lambda item: (-item[1], item[0]), default=("", 0))
         if size < _SMALLEST:
             break
-        groups[_heading(tag)] = tuple(entry for entry in rest if tag in entry.tags)
+        groups[heading(tag)] = tuple(entry for entry in rest if tag in entry.tags)
         rest = [entry for entry in rest if tag not in entry.tags]
     if rest:
         groups[REST] = tuple(rest)
     return groups
 
 
-def _heading(tag: str) -> str:
+def heading(tag: str) -> str:
+    """Return a tag as the heading of its category."""
     words = tag.replace("-", " ").replace("/", " / ")
     return words[:1].upper() + words[1:]
 
@@ -93,7 +94,7 @@ def _add_one(text: str, entry: Entry, ending: str) -> str:
             sections[content[3:].strip()] = [number]
         elif sections and content.startswith("- "):
             next(reversed(sections.values())).append(number)
-    tagged = (_heading(tag) for tag in entry.tags)
+    tagged = (heading(tag) for tag in entry.tags)
     name = next((tag for tag in tagged if tag in sections), "") or most_similar(
         " ".join((entry.title, *entry.tags, entry.summary)),
         {

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from tasks import links
 from tasks.similarity import most_similar
 
-_HEADING = re.compile(r"^ {0,3}##[ \t]+(?P<name>.+?)[ \t]*#*[ \t]*$")
+_HEADING = re.compile(r"^ {0,3}##[ \t]+(?P<name>.+?)[ \t]*#*\s*$")
+_ROW = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 _ENTRY = re.compile(r"^\s*[-*+]\s")
 
 
@@ -36,7 +37,7 @@ class Branch:
 
 def parse(text: str) -> tuple[Branch, ...]:
     """Return the branches in their order; links inside code and text outside of branches are ignored."""
-    lines = text.splitlines()
+    lines = rows(text)
     targets = {link.line: link.target for link in reversed(links.parse(text)) if link.target}
     fenced = _fenced(lines)
     branches: list[Branch] = []
@@ -50,6 +51,11 @@ def parse(text: str) -> tuple[Branch, ...]:
             last = branches[-1]
             branches[-1] = Branch(last.name, last.line, (*last.entries, Entry(targets[number], number)))
     return tuple(branches)
+
+
+def rows(text: str) -> list[str]:
+    """The lines with their endings, cut where links count lines; other separators of Unicode are part of a line."""
+    return [row for row in _ROW.findall(text) if row]
 
 
 def _fenced(lines: Sequence[str]) -> frozenset[int]:
@@ -77,7 +83,7 @@ def place(text: str, branch: str, line: str) -> str:
 
 
 def _insert_after(text: str, number: int, line: str) -> str:
-    lines = text.splitlines(keepends=True)
+    lines = rows(text)
     ending = "\r\n" if "\r\n" in text else "\n"
     if not lines[number - 1].endswith(("\n", "\r")):
         lines[number - 1] += ending
@@ -88,7 +94,7 @@ def _insert_after(text: str, number: int, line: str) -> str:
 def remove(text: str, targets: Collection[str]) -> str:
     """Return the text without the entry lines whose link names one of `targets`; everything else byte for byte."""
     gone = {entry.line for branch in parse(text) for entry in branch.entries if entry.target in targets}
-    return "".join(line for number, line in enumerate(text.splitlines(keepends=True), start=1) if number not in gone)
+    return "".join(line for number, line in enumerate(rows(text), start=1) if number not in gone)
 
 
 def best_branch(page_text: str, branches: Mapping[str, Sequence[str]]) -> str:

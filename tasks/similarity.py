@@ -12,19 +12,33 @@ FLOOR = 0.05
 """Cosine below which two texts are said to have nothing in common."""
 
 
+class Groups:
+    """Texts by group, prepared so that many texts can be compared with them."""
+
+    def __init__(self, groups: Mapping[str, str]) -> None:
+        counts = {name: Counter(terms(words)) for name, words in groups.items()}
+        self._size = len(groups)
+        self._spread = Counter(term for words in counts.values() for term in words)
+        self._weights = {name: self._weigh(words) for name, words in counts.items()}
+        self._norms = {name: sum(w * w for w in weights.values()) for name, weights in self._weights.items()}
+
+    def most_similar(self, text: str) -> str:
+        """Return the group most like `text` by tf-idf cosine over the groups, or '' below `FLOOR`; ties by name."""
+        wanted = self._weigh(Counter(terms(text)))
+        length = sum(w * w for w in wanted.values())
+        scored = []
+        for name, weights in self._weights.items():
+            norm = math.sqrt(length * self._norms[name])
+            score = sum(w * weights[t] for t, w in wanted.items() if t in weights) / norm if norm else 0.0
+            scored.append((-score, name))
+        best = min(scored, default=(0.0, ""))
+        return best[1] if -best[0] >= FLOOR else ""
+
+    def _weigh(self, counts: Counter[str]) -> dict[str, float]:
+        spread, size = self._spread, self._size
+        return {t: (1 + math.log(n)) * math.log(1 + size / spread[t]) for t, n in counts.items() if t in spread}
+
+
 def most_similar(text: str, groups: Mapping[str, str]) -> str:
-    """Return the group most like `text` by tf-idf cosine over the groups, or '' below `FLOOR`; ties by name."""
-    counts = {name: Counter(terms(words)) for name, words in groups.items()}
-    spread = Counter(term for words in counts.values() for term in words)
-    query = Counter(terms(text))
-    scored = sorted((-_cosine(query, words, spread, len(groups)), name) for name, words in counts.items())
-    return scored[0][1] if scored and -scored[0][0] >= FLOOR else ""
-
-
-def _cosine(left: Counter[str], right: Counter[str], spread: Counter[str], groups: int) -> float:
-    def weigh(counts: Counter[str]) -> dict[str, float]:
-        return {t: (1 + math.log(n)) * math.log(1 + groups / spread[t]) for t, n in counts.items() if t in spread}
-
-    a, b = weigh(left), weigh(right)
-    norm = math.sqrt(sum(w * w for w in a.values()) * sum(w * w for w in b.values()))
-    return sum(w * b[t] for t, w in a.items() if t in b) / norm if norm else 0.0
+    """Return the group most like `text`, or '' when none is; for a single question."""
+    return Groups(groups).most_similar(text)
