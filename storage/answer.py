@@ -128,7 +128,9 @@ def _nearness(
         return _Nearness()
     if vectors is None:
         return _Nearness()
-    similarity = vectors.matrix @ question
+    # one thread: a parallel product of this size waits longer for its threads, which the model has just used, than it
+    # takes
+    similarity = np.einsum("ij,j->i", vectors.matrix, question)
     mean, deviation = similarity.mean(), similarity.std()
     z = (similarity - mean) / deviation if deviation > 0 else np.zeros_like(similarity)
     return _Nearness(vectors.docs, z, float(mean), float(deviation))
