@@ -14,7 +14,7 @@ from benchmarks.corpora import Corpus
 from benchmarks.measures import MEASURES, Difference, Estimate, Ranking, difference, estimate, per_query
 from benchmarks.published import KeptVectors, engine_over, publish
 from storage.engine import Engine
-from tasks.embed import Embedder
+from tasks.embed import Embedder, should_embed_question
 from tasks.fusion import Configuration
 
 RUN_DEPTH = 100
@@ -93,7 +93,8 @@ def evaluate(
         published = publish(corpus, kept, Path(folder))
         engine = engine_over(published, kept)
         if kept is not None:
-            kept.learn_questions([query.text for query in corpus.queries])
+            texts = [query.text for query in corpus.queries]
+            kept.learn_questions([text for text in texts if should_embed_question(text, kept.model)])
         outcomes = []
         for configuration in configurations:
             rankings = rank(engine, corpus, configuration, depth)
