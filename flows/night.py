@@ -26,8 +26,10 @@ from flows.session import Session, keep_report, load_report, looking, writing
 from flows.steps import StepRunner, utc_now
 from storage.commit import commit
 from storage.readin import resolver
+from storage.search_index import build_index
 from tasks import analysis, links
 from tasks.compile import Compilation, CompileRequest, KnownPage, SourceNotes
+from tasks.crew import Crew
 from tasks.digest import NightReport
 from tasks.evidence import encode_document
 from tasks.extractive import ExtractiveCompiler, analyse_document
@@ -136,11 +138,18 @@ class _Night:
     ) -> None:
         self._session, self._runner, self._reader = session, runner, reader
         self._folder, self._only, self._force = folder, only, force
+        self._crew = Crew(session.wiki.settings.extract.workers)
         self._documents: dict[str, DocumentRecord] = {}
         self._chunks: dict[str, ChunksRecord] = {}
         self._evidence: dict[str, str] = {}
 
     def carry_out(self) -> NightReport:
+        """Take all steps. What costs time once sources are read is shared out over the cores."""
+        with self._crew:
+            self._session.state.snapshots.build_index = partial(build_index, many=self._crew.many)
+            return self._carry_out()
+
+    def _carry_out(self) -> NightReport:
         session, runner = self._session, self._runner
         taken = runner.run("read the vault in", take_in, session)
         gathering = gather(session, runner, taken.vault.source_notes, self._folder, self._only, self._force)
@@ -280,7 +289,9 @@ class _Night:
             pages_dir=wiki.pages_dir,
             candidates_dir=wiki.candidates_dir,
         )
-        return plan(made.proposals, made.retired, desk, wiki.settings, self._session.run, self._session.now)
+        return plan(
+            made.proposals, made.retired, desk, wiki.settings, self._session.run, self._session.now, self._crew.many
+        )
 
     # --- writing
 

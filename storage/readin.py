@@ -11,6 +11,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from config.errors import StateError
 from config.globs import matches
@@ -119,15 +120,22 @@ def resolver(paths: Mapping[str, str]) -> Callable[[str], str]:
 
     `paths` are page ids by vault path. The index of names is built when it is first asked.
     """
-    index: list[links.LinkIndex] = []
+    return _Resolver(paths)
 
-    def resolve(target: str) -> str:
-        if not index:
-            index.append(links.LinkIndex(paths, {}))
-        found = index[0].find(target, "")
-        return paths[found[0]] if found else target
 
-    return resolve
+@dataclass(frozen=True)
+class _Resolver:
+    """A class, and no inner function, so that it can be sent to another process."""
+
+    paths: Mapping[str, str]
+
+    def __call__(self, target: str) -> str:
+        found = self._index.find(target, "")
+        return self.paths[found[0]] if found else target
+
+    @cached_property
+    def _index(self) -> links.LinkIndex:
+        return links.LinkIndex(self.paths, {})
 
 
 class _Texts:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -27,6 +28,7 @@ from storage.index_files import (
 )
 from tasks import tokens
 from tasks.embed import cjk_page
+from tasks.many import Many, here
 from tasks.passages import PageBlocks, read_blocks, term_hash
 from tasks.plain import body_start, readable
 from tasks.postings import Postings, TermCounts, Terms, count
@@ -65,21 +67,28 @@ class SnapshotTables(Protocol):
 
 
 def build_index(
-    tables: SnapshotTables, changed: Mapping[str, frozenset[str]], previous: Path | None, out: Path
+    tables: SnapshotTables,
+    changed: Mapping[str, frozenset[str]],
+    previous: Path | None,
+    out: Path,
+    many: Many = here,
 ) -> None:
-    """Fills the folder `out` for the snapshot's tables; with `previous`, reads only the `changed` ids of each table."""
+    """Fills the folder `out` for the snapshot's tables; with `previous`, reads only the `changed` ids of each table.
+
+    `many` counts the terms of pages and chunks.
+    """
     former = _reusable(previous)
     if former is None:
-        save_index(index_of(tables), out)
+        save_index(_next(SearchIndex.empty(), tables, _EVERYTHING, many), out)
         return
     ids = {name: changed.get(name, frozenset()) for name in _EVERYTHING}
     ids["embeddings"] |= ids["pages"]  # a page may come back to an embedding that was there all the time
-    save_index(_next(former, tables, ids), out)
+    save_index(_next(former, tables, ids, many), out)
 
 
 def index_of(tables: SnapshotTables) -> SearchIndex:
     """The index of a snapshot's tables, in memory."""
-    return _next(SearchIndex.empty(), tables, _EVERYTHING)
+    return _next(SearchIndex.empty(), tables, _EVERYTHING, here)
 
 
 _EVERYTHING: Mapping[str, frozenset[str] | None] = {"pages": None, "chunks": None, "embeddings": None}
@@ -108,13 +117,12 @@ class _PageEntry:
 
 
 def _next(
-    former: SearchIndex, tables: SnapshotTables, ids: Mapping[str, frozenset[str] | None]
+    former: SearchIndex, tables: SnapshotTables, ids: Mapping[str, frozenset[str] | None], many: Many
 ) -> SearchIndex:
-    entries = {
-        row["id"].encode(): _page_entry(row)
-        for row in _rows(tables, "pages", ids["pages"], _PAGE_COLUMNS)
-        if not row["deleted"]
-    }
+    entries: dict[bytes, _PageEntry] = {}
+    for batch in _rows(tables, "pages", ids["pages"], _PAGE_COLUMNS):
+        rows = [row for row in batch if not row["deleted"]]
+        entries.update(zip((row["id"].encode() for row in rows), many(_page_entry, None, rows), strict=True))
     touched = None if ids["pages"] is None else {key.encode() for key in ids["pages"]}
     page_ids, moves, places = _renumber(former.page_ids.all(), touched, entries)
     size = len(page_ids)
@@ -128,7 +136,7 @@ def _next(
         return rows.updated(moves, {number: value(entry) for number, entry in new.items()}, size)
 
     facets = former.facets.updated(moves, {number: entry.facets for number, entry in new.items()}, size)
-    chunks, chunk_sources, chunk_bounds, pieces = _next_chunks(former, tables, ids["chunks"])
+    chunks, chunk_sources, chunk_bounds, pieces = _next_chunks(former, tables, ids["chunks"], many)
     return SearchIndex(
         pages=former.pages.updated(moves, {number: entry.counts for number, entry in new.items()}, size),
         page_ids=Terms.of(page_ids),
@@ -150,14 +158,14 @@ def _next(
 
 def _rows(
     tables: SnapshotTables, name: str, ids: frozenset[str] | None, columns: Sequence[str]
-) -> Iterable[dict[str, Any]]:
+) -> Iterable[list[dict[str, Any]]]:
     if ids is not None and not ids:
         return
     table = tables.table(name, columns) if ids is None else tables.some(name, ids, columns)
     for batch in table.to_batches(
         max_chunksize=512
     ):  # few rows at a time, so that texts do not stand twice in memory
-        yield from batch.to_pylist()
+        yield batch.to_pylist()
 
 
 def _renumber(
@@ -173,7 +181,7 @@ def _renumber(
     return ids, moves, {key: numbers[key] for key in new}
 
 
-def _page_entry(row: Mapping[str, Any]) -> _PageEntry:
+def _page_entry(_: None, row: Mapping[str, Any]) -> _PageEntry:
     text: str = row["markdown"]
     start = body_start(text)
     title, aliases, tags = row["title"], row["aliases"] or [], row["tags"] or []
@@ -237,14 +245,32 @@ def called(name: str) -> str:
     return " ".join(tokens.name_words(name))
 
 
+@dataclass(frozen=True, slots=True)
+class _ChunkEntry:
+    """What the index keeps of one chunk."""
+
+    counts: TermCounts
+    piece: bytes
+
+
+def _chunk_entries(_: None, row: Mapping[str, Any]) -> list[_ChunkEntry]:
+    """The chunks of one source in order."""
+    return [
+        _ChunkEntry(
+            count(tokens.terms(" \n ".join((*(chunk["title_path"] or ()), chunk["text"])))),
+            _json({"source": row["id"], **chunk}),
+        )
+        for chunk in sorted(row["chunks"], key=lambda one: int(one["position"]))
+    ]
+
+
 def _next_chunks(
-    former: SearchIndex, tables: SnapshotTables, ids: frozenset[str] | None
+    former: SearchIndex, tables: SnapshotTables, ids: frozenset[str] | None, many: Many
 ) -> tuple[Postings, Terms, NDArray[np.int64], Ragged]:
-    fresh = {
-        row["id"].encode(): row["chunks"]
-        for row in _rows(tables, "chunks", ids, ("id", "chunks"))
-        if row["chunks"]
-    }
+    fresh: dict[bytes, list[_ChunkEntry]] = {}
+    for batch in _rows(tables, "chunks", ids, ("id", "chunks")):
+        filled = [row for row in batch if row["chunks"]]
+        fresh.update(zip((row["id"].encode() for row in filled), many(_chunk_entries, None, filled), strict=True))
     touched = None if ids is None else {key.encode() for key in ids}
     old_ids = former.chunk_sources.all()
     sources, moves, places = _renumber(old_ids, touched, fresh)
@@ -261,10 +287,9 @@ def _next_chunks(
     counts: dict[int, TermCounts] = {}
     rows: dict[int, NDArray[np.uint8]] = {}
     for key, number in places.items():
-        for place, chunk in enumerate(sorted(fresh[key], key=lambda one: int(one["position"]))):
-            at = int(bounds[number]) + place
-            counts[at] = count(tokens.terms(" \n ".join((*(chunk["title_path"] or ()), chunk["text"]))))
-            rows[at] = np.frombuffer(_json({"source": key.decode(), **chunk}), np.uint8)
+        for at, chunk in enumerate(fresh[key], start=int(bounds[number])):
+            counts[at] = chunk.counts
+            rows[at] = np.frombuffer(chunk.piece, np.uint8)
     total = int(bounds[-1])
     return (
         former.chunks.updated(chunk_moves, counts, total),
@@ -287,7 +312,7 @@ def _next_vectors(
     former_ids = former.page_ids.all()
     renamed = {number: numbers.get(key, -1) for number, key in enumerate(former_ids)}
     gone = set() if ids is None else {numbers.get(key.encode(), -1) for key in ids}
-    for row in _rows(tables, "embeddings", ids, ("id", "model", "vector")):
+    for row in chain.from_iterable(_rows(tables, "embeddings", ids, ("id", "model", "vector"))):
         number = numbers.get(row["id"].encode(), -1)
         if number >= 0:
             fresh.setdefault(row["model"], []).append((number, row["vector"]))

@@ -62,7 +62,7 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2}(?=$|[-_])")
 def extract(text: str, name: str = "", url: str = "") -> Extracted:
     """The article of an HTML page. Raises SourceError `needs_browser`, `no_content`, `paywalled` or `unreadable`."""
     import trafilatura
-    from lxml import etree, html
+    from lxml import etree, html  # type: ignore[import-untyped]
     from trafilatura.utils import HTML_PARSER, load_html
 
     # elements of one class are made in C; by default each goes through Python to learn whether it is part of a form

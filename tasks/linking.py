@@ -9,10 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from tasks import sentences
 from tasks.escape import escape_inline
+from tasks.records import BlockKind
 from tasks.vocabulary import STOP_WORDS
+
+LINKED = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.TABLE, BlockKind.QUOTE})
+"""Kinds of blocks in which names become links."""
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
@@ -50,16 +55,20 @@ class _Name:
     exact: bool
     prefix: int  # characters before the first word
     stem: str
+    second: str  # its second word as `Names` keeps it
 
 
 class Names:
-    """Titles and aliases of pages by their first word, to find mentions in time linear in the text."""
+    """Titles and aliases of pages by their first two words, to find mentions in time linear in the text.
+
+    One word is not enough: a thousand titles begin with 'The'.
+    """
 
     __slots__ = ("_by_word", "_unspaced")
 
     def __init__(self, entries: Mapping[str, tuple[str, str]]) -> None:
         """`entries` maps each name to (stem of the page's file, title of the page)."""
-        by_word: dict[str, list[_Name]] = {}
+        by_word: dict[str, dict[str, list[_Name]]] = {}
         unspaced: dict[str, list[_Name]] = {}
         for name, (stem, _title) in entries.items():
             for entry in _forms(name, stem):
@@ -69,10 +78,11 @@ class Names:
                 if _UNSPACED_START.match(first.group()):
                     unspaced.setdefault(entry.text[first.start() : first.start() + 2], []).append(entry)
                 else:
-                    by_word.setdefault(first.group().casefold(), []).append(entry)
-        for index in (by_word, unspaced):
+                    by_second = by_word.setdefault(first.group().casefold(), {})
+                    by_second.setdefault(entry.second, []).append(entry)
+        for index in (unspaced, *by_word.values()):
             for found in index.values():
-                found.sort(key=lambda entry: (-len(entry.text), entry.text, entry.stem))
+                found.sort(key=_longest_first)
         self._by_word = by_word
         self._unspaced = unspaced
 
@@ -93,12 +103,17 @@ class Names:
                     entries[name] = (stem, title)
         return cls(entries)
 
-    def find(self, text: str, start: int, word: str) -> _Name | None:
-        """The longest name whose first word is `word`, at `start`."""
-        for entry in self._by_word.get(word.casefold(), ()):
-            if _stands(text, start - entry.prefix, entry):
-                return entry
-        return None
+    def find(self, text: str, word: re.Match[str], following: re.Match[str] | None) -> _Name | None:
+        """The longest name that begins with `word` where it stands; `following` is the next word of the text."""
+        by_second = self._by_word.get(word.group().casefold())
+        if by_second is None:
+            return None
+        start = word.start()
+        found = [
+            next((entry for entry in by_second.get(key, ()) if _stands(text, start - entry.prefix, entry)), None)
+            for key in dict.fromkeys((_second(following), ""))
+        ]
+        return min(filter(None, found), key=_longest_first, default=None)
 
     def find_unspaced(self, text: str, start: int) -> _Name | None:
         """The longest name in a script without blanks that begins at `start`."""
@@ -106,6 +121,15 @@ class Names:
             if _stands(text, start - entry.prefix, entry):
                 return entry
         return None
+
+
+def _longest_first(entry: _Name) -> tuple[int, str, str]:
+    return -len(entry.text), entry.text, entry.stem
+
+
+def _second(word: re.Match[str] | None) -> str:
+    """A second word to look names up by; '' for none, and for a run without blanks, whose end says nothing."""
+    return "" if word is None or _UNSPACED_START.match(word.group()) else word.group().casefold()
 
 
 def _forms(name: str, stem: str) -> list[_Name]:
@@ -126,7 +150,8 @@ def _forms(name: str, stem: str) -> list[_Name]:
     for form in forms:
         first = _TOKEN.search(form)
         if first is not None:
-            found.append(_Name(form, form if exact else form.casefold(), exact, first.start(), stem))
+            second = _second(_TOKEN.search(form, first.end()))
+            found.append(_Name(form, form if exact else form.casefold(), exact, first.start(), stem, second))
     return found
 
 
@@ -220,17 +245,26 @@ def unlink(text: str, stems: Iterable[str]) -> str:
 
 def _mentions(text: str, names: Names) -> Iterable[tuple[int, int, str]]:
     """(start, end, stem) of each name in running text, from left to right, longest first, without overlap."""
+    tokens = list(_TOKEN.finditer(text))
+    spaced = text.isascii() or not _UNSPACED_START.search(text)
+    named = {
+        token.start(): entry
+        for token, following in zip_longest(tokens, tokens[1:])
+        if (entry := names.find(text, token, following)) is not None
+    }
+    if spaced and not named:
+        return
     masks = [match.span() for match in _MASKED.finditer(text)]
     masks.append((len(text) + 1, len(text) + 1))
     mask = 0
     free = 0
-    for token in _TOKEN.finditer(text):
+    for token in tokens:
         start, stop = token.span()
         while masks[mask][1] <= start:
             mask += 1
         if stop > masks[mask][0]:
             continue
-        if _UNSPACED_START.match(text[start]):
+        if not spaced and _UNSPACED_START.match(text[start]):
             at = max(start, free)
             while at < stop - 1:
                 entry = names.find_unspaced(text, at)
@@ -242,7 +276,7 @@ def _mentions(text: str, names: Names) -> Iterable[tuple[int, int, str]]:
             continue
         if start < free:
             continue
-        found = names.find(text, start, token.group())
+        found = named.get(start)
         if found and start - found.prefix >= free:
             begin = start - found.prefix
             end = begin + len(found.text)

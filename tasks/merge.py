@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tasks import properties
-from tasks.blocks import Resolve, normal_hash, plain_hash, split, written_hash
+from tasks.blocks import Block, Resolve, normal_hash, plain_hash, split, written_hash
 from tasks.candidate import candidate_text, strip_candidate
 from tasks.footnotes import relabelled_pieces, with_definitions
 from tasks.ownership import align, is_pipeline_id
@@ -40,6 +40,8 @@ class Merge:
     conflicts: tuple[str, ...] = ()
     staged_text: str = ""
     staged_record: PageRecord | None = None
+    start: int = 0                     # of the body, and its blocks: of a new page, whose text nobody need read again
+    blocks: tuple[Block, ...] = ()
 
 
 @dataclass(slots=True)
@@ -243,7 +245,8 @@ def _finished(
     page = described(page, current.path, text, found, final, tuple(item.record for item in items))
     quoted = cited(tuple(citations.values()), final, page.blocks)
     sources = tuple(dict.fromkeys((*proposal.sources, *(citation.source_id for citation in quoted))))
-    return Merge(text, replace(page, citations=quoted, sources=sources), tuple(sheet.conflicts))
+    record = replace(page, citations=quoted, sources=sources)
+    return Merge(text, record, tuple(sheet.conflicts), start=found.start, blocks=final)
 
 
 def _recognised(disk: Sequence[Item], wanted: Mapping[str, Piece], resolve: Resolve) -> list[Item]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,7 @@ class Joined:
     agreeing: frozenset[str]  # sources whose sentences were said already
 
 
+@lru_cache(maxsize=4096)  # each sentence is compared with many
 def figures(text: str) -> frozenset[str]:
     """The numbers and years in a text."""
     return frozenset(match.rstrip(".,:") for match in _FIGURE.findall(text))

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from config.settings import Settings
 from tasks import linking, merge, properties, review, slugs, staging
+from tasks.first_page import Common, NewPage, first_page
+from tasks.many import Many, here
 from tasks.pages import CLAIMED
 from tasks.records import (
     NO_CHANGES,
@@ -69,17 +71,33 @@ class _Target:
 
 
 def plan(
-    proposals: Sequence[PageProposal], retired: Sequence[str], desk: Desk, settings: Settings, run: str, now: str
+    proposals: Sequence[PageProposal],
+    retired: Sequence[str],
+    desk: Desk,
+    settings: Settings,
+    run: str,
+    now: str,
+    many: Many = here,
 ) -> Plan:
-    """Return what to write for proposals and for pages whose last source left; the same input, the same plan."""
+    """Return what to write for proposals and for pages whose last source left; the same input, the same plan.
+
+    `many` carries out what is done for each new page.
+    """
     declined: dict[str, str] = {}
     targets = _targets(sorted(proposals, key=lambda p: p.subject), desk, settings, run, declined)
     published = {t.page_id: t for t in targets if t.current is None and not t.hold}
     names = _names(desk.pages, retired, published.values())
     draft = _Draft(desk, names, settings, now)
     draft.retire(retired)
+    new = [target for target in targets if target.current is None]
+    common = Common(now, names, draft.gone, desk.resolve, desk.source_links)
+    made = many(first_page, common, [NewPage(target.proposal, target.page_id, target.path) for target in new])
+    pages = {page.id: page for page in made}
     for target in targets:
-        draft.put(target)
+        if target.current is None:
+            draft.put_new(target, pages[target.page_id])
+        else:
+            draft.put_update(target, target.current)
     proposed = {target.page_id for target in targets}
     draft.withdraw_candidates(proposed)
     draft.relink(published.values(), proposed)
@@ -139,24 +157,16 @@ class _Draft:
         self._desk, self._names, self._settings, self._now = desk, names, settings, now
         self._writes: list[FileWrite] = []
         self._records: list[PageRecord] = []
-        self._gone: tuple[str, ...] = ()
+        self.gone: tuple[str, ...] = ()  # stems of pages that are taken out
         self._created: list[PageRecord] = []
         self._updated: list[PageRecord] = []
         self._removed: list[PageRecord] = []
         self._relinked: list[PageRecord] = []
         self._staged: list[CandidateRecord] = []
 
-    def put(self, target: _Target) -> None:
-        """Plan one proposal."""
-        if target.current is None:
-            self._put_new(target)
-        else:
-            self._put_update(target, target.current)
-
-    def _put_new(self, target: _Target) -> None:
+    def put_new(self, target: _Target, page: PageRecord) -> None:
+        """Plan a page that is made for the first time, or a candidate for it."""
         desk = self._desk
-        made = merge.new_page(target.proposal, target.page_id, target.path, self._now, desk.source_links, desk.resolve)
-        page = self._linked(made.record)
         waiting = target.candidate
         on_disk = desk.on_disk.get(waiting.path) if waiting is not None and waiting.state == "open" else None
         reasons = target.hold or _kept_waiting(waiting, on_disk, target.proposal)
@@ -169,7 +179,8 @@ class _Draft:
             done = replace(waiting, state="promoted", note="more sources raised its confidence", page="")
             self._writes.append(FileWrite(waiting.path, on_disk, None, Changes(candidates=(done,)), after=target.path))
 
-    def _put_update(self, target: _Target, current: PageRecord) -> None:
+    def put_update(self, target: _Target, current: PageRecord) -> None:
+        """Plan a new state of a page, or a candidate for it."""
         desk = self._desk
         waits = target.candidate is not None and target.candidate.state == "open"
         made = merge.merge_page(current, target.proposal, self._now, desk.source_links, desk.resolve, reopen=waits)
@@ -195,7 +206,7 @@ class _Draft:
             self._drop_candidate(target.candidate, "the page has what it proposed")
 
     def _linked(self, page: PageRecord) -> PageRecord:
-        return relink(page, self._names, self._gone, self._desk.resolve)
+        return relink(page, self._names, self.gone, self._desk.resolve)
 
     def _candidate(
         self, target: _Target, page: PageRecord, kind: str, base: PageRecord | None, reasons: tuple[str, ...]
@@ -256,7 +267,7 @@ class _Draft:
             gone = Changes(drop_pages=(page.id,), drop_embeddings=(page.id,))
             self._writes.append(FileWrite(page.path, page.file_hash, None, gone))
             self._removed.append(page)
-        self._gone = tuple(page.slug for page in self._removed)
+        self.gone = tuple(page.slug for page in self._removed)
 
     def withdraw_candidates(self, proposed: Collection[str]) -> None:
         """Take back unedited candidates none of whose sources is left."""
@@ -271,7 +282,7 @@ class _Draft:
     def relink(self, new: Iterable[_Target], planned: Collection[str]) -> None:
         """Link older pages to the new ones they mention, and take out links to pages that were retired."""
         spoken = [name.casefold() for t in new for name in (t.proposal.title, *t.proposal.aliases)]
-        sought = [*spoken, *(stem.casefold() for stem in self._gone)]
+        sought = [*spoken, *(stem.casefold() for stem in self.gone)]
         if not sought:
             return
         passed = {*planned, *(page.id for page in self._removed), *(page.id for page in self._updated)}

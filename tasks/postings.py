@@ -75,6 +75,18 @@ class Terms(Sequence[bytes]):
         return start, max(start, bisect_left(self, end))
 
 
+class _Numbered(dict[str, int]):
+    """The number of each term; one that is asked for the first time gets the next. Encodes each term only once."""
+
+    def __init__(self, numbers: dict[bytes, int]) -> None:
+        super().__init__()
+        self._numbers = numbers
+
+    def __missing__(self, term: str) -> int:
+        self[term] = number = self._numbers.setdefault(term.encode("utf-8", "surrogatepass"), len(self._numbers))
+        return number
+
+
 @dataclass(frozen=True, slots=True)
 class Postings:
     """Those of term t are `docs[bounds[t]:bounds[t + 1]]`, ascending, with `counts`; `lengths` is by document."""
@@ -107,13 +119,16 @@ class Postings:
 
         words = self.terms.all()
         numbers = {word: position for position, word in enumerate(words)}
-        added_terms, added_docs, added_counts = [], [], []
-        for number, document in sorted(new.items()):
-            for term, times in document.counts.items():
-                word = term.encode("utf-8", "surrogatepass")
-                added_terms.append(numbers.setdefault(word, len(numbers)))
-                added_docs.append(number)
-                added_counts.append(times)
+        known = _Numbered(numbers)
+        added_terms: list[int] = []
+        added_counts: list[int] = []
+        order_of_new = sorted(new)
+        for number in order_of_new:
+            counts = new[number].counts
+            added_terms.extend(map(known.__getitem__, counts))
+            added_counts.extend(counts.values())
+        spans = [len(new[number].counts) for number in order_of_new]
+        added_docs = np.repeat(np.array(order_of_new, np.int64), np.array(spans, np.int64))
         spread = np.zeros(len(numbers), np.int64)
         spread[: len(words)] = np.bincount(old_terms, minlength=len(words)) if len(words) else 0
         new_terms = np.array(added_terms, np.int64)
@@ -127,13 +142,13 @@ class Postings:
 
         # both parts are ordered by (term, document) after this; merging them is one search and one insertion
         old_keys = rank[old_terms] * size + old_docs
-        new_keys = rank[new_terms] * size + np.array(added_docs, np.int64)
+        new_keys = rank[new_terms] * size + added_docs
         order = np.argsort(new_keys, kind="stable")
         places = np.searchsorted(old_keys, new_keys[order])
         return Postings(
             Terms.of([word for word, _ in alive]),
             bounds,
-            np.insert(old_docs, places, np.array(added_docs, np.int32)[order]),
+            np.insert(old_docs, places, added_docs[order].astype(np.int32)),
             np.insert(old_counts, places, np.array(added_counts, np.int32)[order]),
             lengths,
         )

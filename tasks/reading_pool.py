@@ -11,7 +11,6 @@ import json
 import os
 import pickle
 import queue
-import struct
 import subprocess
 import sys
 import tempfile
@@ -22,10 +21,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import Self
 
 from config.errors import NightwikiError
 from config.settings import Settings
+from tasks.pipes import receive, send
 from tasks.read_source import Analyse, ReadJob, ReadResult, too_large
 from tasks.records import Outcome
 
@@ -34,26 +34,6 @@ START_SECONDS = 120.0
 MEMORY_EXIT = 86  # exit status of a worker that saw itself grow past its limit
 RETIRED_EXIT = 85  # ... and of one that ended itself between two jobs
 _START = "import json, sys\nsys.path[:] = json.loads(sys.argv[1])\nfrom tasks.reading_worker import main\nmain()\n"
-_SIZE = struct.Struct("<I")
-
-
-def send(stream: IO[bytes], message: object) -> None:
-    """Writes one message, led by its length."""
-    data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
-    stream.write(_SIZE.pack(len(data)) + data)
-    stream.flush()
-
-
-def receive(stream: IO[bytes]) -> object:
-    """Reads one message; EOFError when the other side is gone."""
-    head = stream.read(_SIZE.size)
-    if len(head) < _SIZE.size:
-        raise EOFError
-    size = _SIZE.unpack(head)[0]
-    data = stream.read(size)
-    if len(data) < size:
-        raise EOFError
-    return pickle.loads(data)
 
 
 class _Worker:

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import cast
 
 from config.settings import Settings
+from tasks.pipes import receive, send
 from tasks.read_source import Analyse, ReadJob, read
-from tasks.reading_pool import MEMORY_EXIT, RETIRED_EXIT, receive, send
+from tasks.reading_pool import MEMORY_EXIT, RETIRED_EXIT
 from tasks.records import Outcome
 
 _MEBI = 1024 * 1024

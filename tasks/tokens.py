@@ -139,5 +139,5 @@ def has_cjk(text: str) -> bool:
 
 def cjk_share(text: str) -> float:
     """Share of Chinese, Japanese and Korean characters among the letters, 0 to 1; 0 without letters."""
-    letters = sum(map(str.isalpha, text))
-    return len(_CJK_LETTER.findall(text)) / letters if letters else 0.0
+    found = 0 if text.isascii() else len(_CJK_LETTER.findall(text))
+    return found / sum(map(str.isalpha, text)) if found else 0.0
