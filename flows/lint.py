@@ -14,11 +14,11 @@ from pydantic import TypeAdapter
 from config.errors import StateError
 from config.wiki import Wiki
 from flows.embedding import embed_pages
+from flows.housework import Housework, housework
 from flows.listing import ROUTING, index_path, note_text
 from flows.reading_in import take_in
-from flows.session import Session, looking, writing
-from flows.steps import StepRunner, utc_now
-from storage.commit import commit
+from flows.session import Session, looking
+from flows.steps import StepRunner
 from storage.durable import write_file
 from storage.readin import ReadIn, resolver
 from tasks.evidence import decode_document
@@ -30,7 +30,6 @@ from tasks.lint.repair import repaired
 from tasks.near import Compared, compare
 from tasks.records import (
     Changes,
-    CommitResult,
     Document,
     DocumentRecord,
     EmbeddingRecord,
@@ -58,11 +57,8 @@ class LintReport:
 def lint(wiki: Wiki, runner: StepRunner, now: str, fix: bool = False, dry_run: bool = False) -> LintReport:
     """Check the content of the vault as it is now. Raises BusyError when `fix` meets a run under way."""
     if fix and not dry_run:
-        with writing(wiki, KIND, now) as session:
-            report = _fix(session, runner)
-            session.state.runs.finish(session.run, "ok", utc_now(), changed=len(report.changed))
-            session.state.close()
-        return report
+        with housework(wiki, KIND, now) as work:
+            return _fix(work, runner)
     with looking(wiki, KIND, now) as session:
         vault = runner.run("read the vault in", take_in, session).vault
         issues = runner.run("check", look, session, vault)
@@ -77,25 +73,21 @@ def look(session: Session, vault: ReadIn) -> tuple[Issue, ...]:
     return find(_material(session, vault))
 
 
-def _fix(session: Session, runner: StepRunner) -> LintReport:
+def _fix(work: Housework, runner: StepRunner) -> LintReport:
+    session = work.session
     taken = runner.run("read the vault in", take_in, session)
+    work.note(taken.written)
     issues = runner.run("check", look, session, taken.vault)
     pages = runner.run("repair", _repairs, taken.vault, issues)
-    if not pages:
-        return _report(session.run, issues, set(), (), taken.written)
-    now = {**taken.vault.pages, **{page.id: page for page in pages}}
-    embedded = runner.run("embed", embed_pages, session, [*now.values()], pages, runner)
-    writes = [
-        FileWrite(page.path, taken.vault.pages[page.id].file_hash, encode(page.markdown), Changes(pages=(page,)))
-        for page in pages
-    ]
-    done = runner.run("commit", _commit, session, writes, embedded.changes)
-    return _report(session.run, issues, set(done.landed), pages, taken.written)
-
-
-def _commit(session: Session, writes: Sequence[FileWrite], changes: Changes) -> CommitResult:
-    with session.state.write_lock():
-        return commit(session.state, session.run, session.kind, writes, changes, session.now)
+    if pages:
+        now = {**taken.vault.pages, **{page.id: page for page in pages}}
+        embedded = runner.run("embed", embed_pages, session, [*now.values()], pages, runner)
+        writes = [
+            FileWrite(page.path, taken.vault.pages[page.id].file_hash, encode(page.markdown), Changes(pages=(page,)))
+            for page in pages
+        ]
+        runner.run("commit", work.commit, writes, embedded.changes)
+    return _report(session.run, issues, set(work.written), pages, taken.written)
 
 
 def _repairs(vault: ReadIn, issues: Sequence[Issue]) -> tuple[PageRecord, ...]:

@@ -187,6 +187,27 @@ class LintAnswer(Answer):
     changed: list[str] = Field(description="Vault paths written; none with --dry-run.")
 
 
+class CategoryItem(Item):
+    name: str
+    pages: int = Field(description="Number of pages in it.")
+
+
+class ScaffoldAnswer(Answer):
+    run: str = Field(description="Id of the run; empty for a dry run.")
+    index: str = Field(description="Vault path of the index.")
+    categories: list[CategoryItem]
+    changed: list[str] = Field(description="Vault paths written, or that a dry run would write.")
+    left: str = Field(description="Why the index was left alone; empty otherwise.")
+
+
+class RoutingAnswer(Answer):
+    run: str = Field(description="Id of the run; empty for a dry run.")
+    branches: list[CategoryItem] = Field(description="Branches of a table that was made.")
+    removed: list[str] = Field(description="Link targets of the entries that went.")
+    changed: list[str] = Field(description="Vault paths written, or that a dry run would write.")
+    left: str = Field(description="Why nothing was done; empty otherwise.")
+
+
 class CandidateItem(Item):
     slug: str
     kind: Literal["new", "update"]
@@ -219,6 +240,19 @@ class StagingAnswer(Answer):
     min_confidence: Literal["high", "medium", "low"]
 
 
+class LeftItem(Item):
+    path: str
+    reason: str = Field(description="Why the file stays as it is.")
+
+
+class UndoAnswer(Answer):
+    run: str = Field(description="Id of the undo, which can itself be undone; empty for a dry run.")
+    undone: list[str] = Field(description="Runs taken back, newest first.")
+    changed: list[str] = Field(description="Vault paths written, or that a dry run would write.")
+    left: list[LeftItem] = Field(description="Files that a later run or a person changed.")
+    sources: list[str] = Field(description="Locations of sources that wait until their bytes change.")
+
+
 class InitAnswer(Answer):
     root: str
     kind: Literal["new", "demo", "adopt"]
@@ -248,5 +282,9 @@ ANSWERS: dict[str, type[Answer]] = {
     "changes": ChangesAnswer,
     "check": CheckAnswer,
     "lint": LintAnswer,
+    "scaffold": ScaffoldAnswer,
+    "routing init": RoutingAnswer,
+    "routing validate": CheckAnswer,
+    "routing clean": RoutingAnswer,
 }
 """The answer of each command that takes --json."""

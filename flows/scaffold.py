@@ -1,0 +1,81 @@
+"""Scaffold: the index made anew from the pages that there are; everything above its marker is kept byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from config.wiki import Wiki
+from flows.housework import housework
+from flows.listing import index_path, note_text
+from flows.reading_in import take_in
+from flows.session import Session, looking
+from flows.steps import StepRunner
+from storage.readin import ReadIn
+from tasks import scaffold as scaffolds
+from tasks.index_page import Entry
+from tasks.records import FileWrite, PageRecord
+from tasks.slugs import fold
+from tasks.text_bytes import digest, encode
+
+KIND = "scaffold"
+
+
+@dataclass(frozen=True, slots=True)
+class ScaffoldReport:
+    """What the index holds now."""
+
+    run: str  # empty for a dry run
+    index: str  # vault path
+    categories: tuple[tuple[str, int], ...]  # name and number of pages
+    changed: tuple[str, ...]  # vault paths written, or with a dry run to be written
+    left: str = ""  # why the index was left alone
+
+
+def scaffold(wiki: Wiki, runner: StepRunner, now: str, dry_run: bool = False, make: bool = True) -> ScaffoldReport:
+    """Make the index anew. Without `make` one that a person deleted stays deleted. Raises BusyError."""
+    if dry_run:
+        with looking(wiki, KIND, now) as session:
+            vault = runner.run("read the vault in", take_in, session).vault
+            write, report = _draw(session, vault, make)
+        return ScaffoldReport("", report.index, report.categories, (write.path,) if write else (), report.left)
+    with housework(wiki, KIND, now) as work:
+        taken = runner.run("read the vault in", take_in, work.session)
+        work.note(taken.written)
+        write, report = runner.run("draw the index", _draw, work.session, taken.vault, make)
+        refused = runner.run("commit", work.commit, [write]).refused if write else ()
+        left = "; ".join(one.reason for one in refused) or report.left
+        return ScaffoldReport(work.session.run, report.index, report.categories, work.written, left)
+
+
+def listed_pages(wiki: Wiki, pages: Collection[PageRecord]) -> tuple[PageRecord, ...]:
+    """The pages that the index lists: those of the pages folder, and all that the pipeline wrote."""
+    folder = wiki.pages_dir
+    return tuple(
+        page
+        for page in pages
+        if not page.deleted and (not page.adopted or folder == "." or page.path.startswith(folder + "/"))
+    )
+
+
+def entries_of(pages: Collection[PageRecord]) -> tuple[tuple[Entry, ...], dict[str, str]]:
+    """What the index says of pages, and the present name of each by its folded former ones."""
+    entries = tuple(Entry(page.slug, page.title, scaffolds.summary(page.markdown), page.tags) for page in pages)
+    former = {fold(old): page.slug for page in pages for old in page.former_slugs}
+    return entries, former
+
+
+def _draw(session: Session, vault: ReadIn, make: bool) -> tuple[FileWrite | None, ScaffoldReport]:
+    path = index_path(session.wiki)
+    text = note_text(session.state.vault, path)
+    entries, former = entries_of(listed_pages(session.wiki, vault.pages.values()))
+    if text is None and ((not make and session.state.runs.audit(path=path)) or not entries):
+        why = f"{path} was deleted by a person; `nightwiki scaffold` makes it again" if entries else ""
+        return None, ScaffoldReport("", path, (), (), why)
+    before = f"# {session.wiki.name}\n" if text is None else text
+    groups = scaffolds.categories(before, entries, former)
+    report = ScaffoldReport("", path, tuple((name, len(members)) for name, members in groups.items()), ())
+    made = scaffolds.regenerate(before, entries, former)
+    if made == text:
+        return None, report
+    return FileWrite(path, None if text is None else digest(encode(text)), encode(made)), report
