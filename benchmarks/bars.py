@@ -114,7 +114,8 @@ def quality(shared: Path, multilingual: str, cache: Path, show: Callable[[Row], 
             show(row)
     for name in ("scifact", "hotpotqa", "cmrc-zh", "jaquad-ja"):
         corpus = read_beir(shared / "retrieval" / name)
-        for row in beir_rows(name, evaluate(corpus, COMPARED, english, cache, depth=20, timed=False)):
+        configurations = COMPARED if name in ("scifact", "hotpotqa") else ("bm25", "fused")
+        for row in beir_rows(name, evaluate(corpus, configurations, english, cache, depth=20, timed=False)):
             show(row)
     many = load_model(E5_SMALL, multilingual, cache) if multilingual else None
     if many is not None:
