@@ -202,9 +202,9 @@ def peak_memory() -> float:
     if status.is_file():
         kilobytes = next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM"))
         return int(kilobytes) / 1024**2
-    import psutil
+    import resource
 
-    return float(psutil.Process().memory_info().rss) / 1024**3
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**3  # bytes on macOS
 
 
 _BARE = """
