@@ -11,7 +11,7 @@ import functools
 import logging
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -53,7 +53,12 @@ from prefect.utilities.annotations import quote
 
 from config.errors import BusyError, NightwikiError
 from config.wiki import Wiki, open_wiki
+from flows import lint as lints
 from flows import night as nights
+from flows import routing as routes
+from flows import scaffold as indexes
+from flows import weekly as weeks
+from flows.reading_in import Review
 from flows.steps import THREADS, Progress, silent, utc_now
 from tasks.digest import NightReport, headline, markdown
 
@@ -197,6 +202,124 @@ def ingest(wiki: str, sources: list[str] | None = None, force: bool = False, dry
     return _carry_out(wiki, "ingest", tuple(sources or ()), force, dry_run)
 
 
+@flow(name="weekly", flow_run_name=_run_name, persist_result=False, validate_parameters=True)
+def weekly(wiki: str) -> State[None]:
+    """The week's tidying: lint with its safe repairs, then scaffold, then routing-clean.
+
+    Args:
+        wiki: Folder of the wiki; it holds nightwiki.yaml.
+    """
+    return _tidy(wiki, "weekly", lambda found, runner: weeks.weekly(found, runner, utc_now()).steps)
+
+
+@flow(name="lint", flow_run_name=_run_name, persist_result=False, validate_parameters=True)
+def lint(wiki: str, fix: bool = False) -> State[None]:
+    """Check the pages: links, citations, properties, names, duplicates, orphans.
+
+    Args:
+        wiki: Folder of the wiki; it holds nightwiki.yaml.
+        fix: Put right what is safe, in text that nightwiki wrote itself.
+    """
+    return _tidy(wiki, "lint", lambda found, runner: (weeks.of_lint(lints.lint(found, runner, utc_now(), fix)),))
+
+
+@flow(name="scaffold", flow_run_name=_run_name, persist_result=False, validate_parameters=True)
+def scaffold(wiki: str) -> State[None]:
+    """Make index.md anew below its marker.
+
+    Args:
+        wiki: Folder of the wiki; it holds nightwiki.yaml.
+    """
+    return _tidy(wiki, "scaffold", lambda found, run: (weeks.of_scaffold(indexes.scaffold(found, run, utc_now())),))
+
+
+@flow(name="routing-clean", flow_run_name=_run_name, persist_result=False, validate_parameters=True)
+def routing_clean(wiki: str) -> State[None]:
+    """Remove the entries of ROUTING.md whose page is gone.
+
+    Args:
+        wiki: Folder of the wiki; it holds nightwiki.yaml.
+    """
+    return _tidy(wiki, "routing", lambda found, run: (weeks.of_routing(routes.clean(found, run, utc_now())),))
+
+
+@flow(name="promote", flow_run_name=_run_name, persist_result=False, validate_parameters=True)
+def promote(wiki: str, pages: list[str]) -> State[None]:
+    """Make waiting pages part of the wiki, as they now lie on disk.
+
+    Args:
+        wiki: Folder of the wiki; it holds nightwiki.yaml.
+        pages: Names of the candidates, as `nightwiki candidates list` shows them.
+    """
+    return _review(wiki, [Review(name, True) for name in pages])
+
+
+@flow(name="discard", flow_run_name=_run_name, persist_result=False, validate_parameters=True)
+def discard(wiki: str, pages: list[str], reason: str = "") -> State[None]:
+    """Drop waiting pages; the same proposal is not made again.
+
+    Args:
+        wiki: Folder of the wiki; it holds nightwiki.yaml.
+        pages: Names of the candidates, as `nightwiki candidates list` shows them.
+        reason: Why; it is remembered with each page.
+    """
+    return _review(wiki, [Review(name, False, reason) for name in pages])
+
+
+def _tidy(folder: str, kind: str, work: Callable[[Wiki, PrefectRunner], tuple[weeks.Tidied, ...]]) -> State[None]:
+    """Do housework, show its report, and say honestly how it ended. Findings are a result, not a failure."""
+    with _honest(folder) as ended:
+        wiki = open_wiki(Path(folder))
+        steps = work(wiki, PrefectRunner())
+        with contextlib.suppress(Exception):  # a server that refuses the report spoils nothing
+            text = weeks.markdown(steps, _private(wiki))
+            create_markdown_artifact(text, key=artifact_key(kind, wiki.name), description=f"{kind} of {wiki.name}")
+        failed = any(step.failed for step in steps)
+        ended.state = Failed(message=weeks.message(steps)) if failed else Completed(message=weeks.message(steps))
+    return ended.state
+
+
+def _review(folder: str, reviews: list[Review]) -> State[None]:
+    """Carry out decisions on candidates; one that cannot be carried out makes the run Partial."""
+    with _honest(folder) as ended:
+        wiki = open_wiki(Path(folder))
+        report = nights.review(wiki, PrefectRunner(), utc_now(), reviews)
+        refused = [one.cause if _private(wiki) else f"{one.subject}: {one.cause}" for one in report.problems]
+        _publish(wiki, "review", report)
+        done = f"{len(reviews) - len(refused)} of {len(reviews)} decisions carried out"
+        ended.state = (
+            Failed(name="Partial", message="; ".join((done, *refused))) if refused else Completed(message=done)
+        )
+    return ended.state
+
+
+@dataclass(slots=True)
+class _Ended:
+    """How a flow ended."""
+
+    state: State[None]
+
+
+@contextlib.contextmanager
+def _honest(folder: str) -> Iterator[_Ended]:
+    """Turn our own errors into end states: Skipped when another run holds the lock, else Failed."""
+    for name in LOGGERS:
+        logging.getLogger(name).setLevel(logging.INFO)
+    ended = _Ended(Failed(message=f"{folder}: the run did not end"))
+    try:
+        yield ended
+    except BusyError as error:
+        ended.state = State(type=StateType.CANCELLED, name="Skipped", message=str(error))
+    except NightwikiError as error:
+        log.error("%s", error)
+        ended.state = Failed(message=str(error))
+
+
+def _private(wiki: Wiki) -> bool:
+    """Whether names and texts of pages stay out of what the server shows."""
+    return wiki.settings.prefect.mode == "existing" and not wiki.settings.prefect.show_page_text
+
+
 def _carry_out(folder: str, kind: str, only: tuple[str, ...], force: bool, dry_run: bool) -> State[None]:
     """Run the night and say honestly how it ended."""
     caller = _caller.get() or _Caller(silent)
@@ -226,7 +349,7 @@ def ending(report: NightReport) -> State[None]:
 
 def _publish(wiki: Wiki, kind: str, report: NightReport) -> None:
     """The digest and the table of waiting pages as artifacts; a server that refuses them spoils no night."""
-    private = wiki.settings.prefect.mode == "existing" and not wiki.settings.prefect.show_page_text
+    private = _private(wiki)
     try:
         text = f"{headline(report)}.\n" if private else markdown(report, wiki.settings.time_zone, linked=False)
         create_markdown_artifact(text, key=artifact_key("digest", wiki.name), description=f"{kind} of {wiki.name}")
@@ -276,25 +399,30 @@ def run_here(wiki: Wiki, kind: str, listener: Progress, only: tuple[str, ...] = 
 
 def deployments(wiki: Wiki) -> tuple[RunnerDeployment, ...]:
     """What `nightwiki up` serves: the wiki's flows by module path, with their schedules."""
-    schedule = wiki.settings.schedule
-    cron = Cron(schedule.nightly, timezone=wiki.settings.time_zone) if schedule.nightly else None
+    schedule, zone = wiki.settings.schedule, wiki.settings.time_zone
     one_at_a_time = ConcurrencyLimitConfig(limit=1, collision_strategy=ConcurrencyLimitStrategy.CANCEL_NEW)
     served = (
-        (nightly, cron, f"The night of {wiki.root}"),
-        (ingest, None, f"Read sources into {wiki.root} now"),
+        (nightly, schedule.nightly, f"The night of {wiki.root}"),
+        (weekly, schedule.weekly, f"The week's tidying of {wiki.root}"),
+        (ingest, "", f"Read sources into {wiki.root} now"),
+        (lint, "", f"Check the pages of {wiki.root}"),
+        (scaffold, "", f"Make the index of {wiki.root} anew"),
+        (routing_clean, "", f"Clean ROUTING.md of {wiki.root}"),
+        (promote, "", f"Publish waiting pages of {wiki.root}"),
+        (discard, "", f"Drop waiting pages of {wiki.root}"),
     )
     return tuple(
         RunnerDeployment.from_flow(
             cast("Flow[Any, Any]", served_flow),
             name=wiki.name,
-            schedule=when,
+            schedule=Cron(cron, timezone=zone) if cron else None,
             parameters={"wiki": str(wiki.root)},
             description=description,
             tags=["nightwiki", wiki.name],
             concurrency_limit=one_at_a_time,
             entrypoint_type=EntrypointType.MODULE_PATH,
         )
-        for served_flow, when, description in served
+        for served_flow, cron, description in served
     )
 
 

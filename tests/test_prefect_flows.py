@@ -73,7 +73,7 @@ class Up:
         assert endpoint, self.log.read_text()
         self.endpoint = endpoint
         self.api = httpx.Client(base_url=endpoint.api_url, timeout=30)
-        wait_until(lambda: len(self.post("deployments/filter")) == 2, 60)
+        wait_until(lambda: len(self.post("deployments/filter")) == 8, 60)
 
     def post(self, path: str, **body: Any) -> Any:
         answer = self.api.post(path, json=body)
@@ -109,7 +109,8 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 def test_deployments_are_ours_described_and_scheduled(up: Up) -> None:
     """They carry the wiki's name, load by module path, and explain their parameters."""
     found = {one["entrypoint"]: one for one in up.post("deployments/filter")}
-    assert set(found) == {"flows.deployed.nightly", "flows.deployed.ingest"}
+    flows = ("nightly", "weekly", "ingest", "lint", "scaffold", "routing_clean", "promote", "discard")
+    assert set(found) == {f"flows.deployed.{flow}" for flow in flows}
     nightly = found["flows.deployed.nightly"]
     assert (nightly["name"], nightly["tags"], nightly["paused"]) == (
         "my wiki",
@@ -117,6 +118,8 @@ def test_deployments_are_ours_described_and_scheduled(up: Up) -> None:
         False,
     )
     assert nightly["schedules"][0]["schedule"]["cron"] == "0 2 * * *"
+    assert found["flows.deployed.weekly"]["schedules"][0]["schedule"]["cron"] == "0 3 * * 0"
+    assert [one["name"] for one in found.values() if one["schedules"]] == ["my wiki", "my wiki"]
     properties = found["flows.deployed.ingest"]["parameter_openapi_schema"]["properties"]
     assert all(one["description"] for one in properties.values())
     assert set(properties) == {"wiki", "sources", "force", "dry_run"}
@@ -142,6 +145,23 @@ def test_a_triggered_night_fills_the_wiki_and_shows_itself(up: Up) -> None:
     assert 3 <= len(tasks) <= 20
     digest = next(one for one in up.post("artifacts/filter", **only) if one["key"] == "digest-my-wiki")
     assert "ENIAC" in digest["data"]
+
+
+def test_a_week_shows_its_report(up: Up) -> None:
+    """Lint, scaffold and routing-clean in one run, each told; findings are no failure."""
+    run = up.run("weekly")
+    assert run["state"]["type"] == "COMPLETED", (run["state"], up.log.read_text())
+    said = run["state"]["message"]
+    assert said.startswith("lint: ") and "; scaffold: 1 page in 1 category; " in said
+    only = {"flow_runs": {"id": {"any_": [run["id"]]}}}
+    report = next(one for one in up.post("artifacts/filter", **only) if one["key"] == "weekly-my-wiki")
+    assert "| orphan | wiki/eniac-" in report["data"]
+
+
+def test_a_decision_on_a_page_that_does_not_wait_fails(up: Up) -> None:
+    """The run says which name was not known."""
+    run = up.run("promote", pages=["nobody"])
+    assert run["state"]["type"] == "FAILED" and "nobody" in run["state"]["message"]
 
 
 def ingest(up: Up) -> subprocess.CompletedProcess[str]:
