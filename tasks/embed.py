@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from config.errors import ModelUnavailableError
 from config.settings import Embedding
-from tasks.plain import plain
+from tasks.plain import plain, readable
 from tasks.tokens import cjk_share, has_cjk
 
 if TYPE_CHECKING:
@@ -87,9 +87,9 @@ def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def page_text(title: str, tags: Sequence[str], markdown: str, max_tokens: int = 512) -> str:
     """What stands for a page: title, tags and first words, somewhat more than a model of `max_tokens` sees."""
-    body = plain(markdown[: max_tokens * _LONGEST_WORD * 2])
-    if body.startswith(title):
-        body = body[len(title) :].lstrip()  # a heading that repeats the title
+    text = readable(markdown[: max_tokens * _LONGEST_WORD * 2]).lstrip()
+    heading, _, rest = text.partition("\n")
+    body = plain(rest if heading.lstrip("# ").strip() == title else text)
     head = f"{title}\n{', '.join(tags)}" if tags else title
     return f"{head}\n\n{body}"[: max_tokens * _LONGEST_WORD]
 

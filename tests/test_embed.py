@@ -135,3 +135,8 @@ def test_one_chinese_character_in_a_question() -> None:
     """Such a question goes by keywords with an English model, and by meaning too with a multilingual one."""
     assert not embed.should_embed_question("who is 船", embed.MINILM)
     assert embed.should_embed_question("who is 船", embed.E5_SMALL)
+
+
+def test_a_first_sentence_that_begins_with_the_title_stays_whole() -> None:
+    """Only a heading is left out, not the subject of a sentence."""
+    assert embed.page_text("Zero", (), "Zero is a number.") == "Zero\n\nZero is a number."
