@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,8 @@ from tasks.similarity import most_similar
 MARKER = "<!-- nightwiki:scaffold -->"
 REST = "More pages"
 _SUMMARY = 160  # characters
+_FIRST_LINE = re.compile(r"\n*(?:#{1,6} [^\n]*\n+)*([^\W\d_][^\n]*)\n\n")
+"""A first paragraph of one line below headings, for which no parser is needed."""
 _SMALLEST = 2  # pages that make a category worth a heading
 
 
@@ -30,7 +33,11 @@ class Entry:
 def summary(markdown: str) -> str:
     """The first sentence of a page's first paragraph, in plain words and not too long."""
     body = markdown[plain.body_start(markdown) :]
-    first = next((block.text for block in blocks.split(body[:6000]) if block.kind is BlockKind.PARAGRAPH), "")
+    usual = _FIRST_LINE.match(body)
+    if usual:
+        first = usual.group(1)
+    else:
+        first = next((block.text for block in blocks.split(body[:6000]) if block.kind is BlockKind.PARAGRAPH), "")
     said = sentences.split(plain.plain(first))
     return textwrap.shorten(said[0], _SUMMARY, placeholder=" …") if said else ""
 

@@ -7,10 +7,11 @@ year or number for what reads like the same statement, both stay; which is right
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from tasks import sentences
@@ -57,14 +58,10 @@ def join(quotes: Sequence[Quote], keys: frozenset[str]) -> Joined:
     agreed = 0
     agreeing: set[str] = set()
     for quote in quotes:
-        shared: dict[int, int] = {}
-        for word in quote.words:
-            for at in by_word.get(word, ()):
-                shared[at] = shared.get(at, 0) + 1
+        shared = Counter(chain.from_iterable([by_word[word] for word in quote.words if word in by_word]))
         verdict = ""
-        for at, count in sorted(shared.items(), key=lambda item: (-item[1], item[0])):
-            if count < 2:
-                break
+        alike = [(-count, at) for at, count in shared.items() if count > 1]
+        for _, at in sorted(alike):
             other = kept[at]
             verdict = _compare(quote, other, common)
             if verdict == "same":
@@ -104,7 +101,7 @@ def _leads(quotes: Sequence[Quote]) -> set[tuple[str, int]]:
 def _compare(one: Quote, other: Quote, common: set[str]) -> str:
     """'same', 'differ' or ''."""
     both = len(one.words & other.words)
-    either = len(one.words | other.words)
+    either = len(one.words) + len(other.words) - both
     numbers, others = figures(one.sentence.text), figures(other.sentence.text)
     if numbers == others:
         if both / either >= _SAME:

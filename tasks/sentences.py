@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from tasks.letters import letters
 from tasks.vocabulary import ABBREVIATIONS, MAY_END, STOP_WORDS
 
 _MONTHS_DE = re.compile(r"\s(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b")
@@ -176,8 +177,8 @@ def leans_back(sentence: str) -> bool:
 
 def is_cjk(text: str) -> bool:
     """Whether at least three in ten letters are Chinese, Japanese or Korean."""
-    letters = sum(letter.isalpha() for letter in text)
-    return letters > 0 and len(CJK.findall(text)) >= 0.3 * letters
+    found = 0 if text.isascii() else len(CJK.findall(text))
+    return found > 0 and found >= 0.3 * letters(text)
 
 
 def length(text: str) -> int:
