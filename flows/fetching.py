@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from config.errors import SourceError
-from flows.gathering import FILES, KEPT_BACK, Gathering, new_record, read_job
+from flows.gathering import FILES, KEPT_BACK, SETTLED, Gathering, new_record, read_job
 from flows.session import Session
 from flows.steps import StepRunner
 from tasks import feeds, youtube
@@ -72,7 +72,7 @@ class Addresses:
 
     def _arrived(self, record: SourceRecord, answer: Fetched) -> None:
         content = hashlib.sha256(answer.body).hexdigest() if answer.status == "fetched" else record.content_hash
-        same = answer.status == "unchanged" or (content == record.content_hash and record.outcome is Outcome.OK)
+        same = answer.status == "unchanged" or (content == record.content_hash and record.outcome in SETTLED)
         fresh = replace(
             record,
             content_hash=content,
@@ -109,7 +109,7 @@ class Addresses:
 
     def _fetch_videos(self, found: Sequence[Found], runner: StepRunner) -> None:
         wanted = [
-            r for one in found if self._wants(r := self._known(one)) and (self._force or r.outcome is not Outcome.OK)
+            r for one in found if self._wants(r := self._known(one)) and (self._force or r.outcome not in SETTLED)
         ]
         languages = self._session.wiki.settings.extract.languages
         for done, record in enumerate(wanted, start=1):
@@ -126,6 +126,8 @@ class Addresses:
             runner.progress("fetch transcripts", done, len(wanted))
 
     def _failed(self, record: SourceRecord, error: SourceError) -> None:
+        if record.outcome is Outcome.UNDONE:
+            return  # it stays so until its bytes are known to have changed
         self._g.settle(record, Outcome(error.outcome), error.cause, error.next_step)
 
 

@@ -91,7 +91,7 @@ class _Files:
                 self._file(one, record, hashes)
         for source in () if self._emptied(found, collected.vanished) else collected.vanished:
             record = self._g.records[source]
-            if record.kind in FILES and record.outcome is not Outcome.GONE:
+            if record.kind in FILES and record.outcome is not Outcome.GONE and not _left_before(record):
                 self._leave(record)
         self._duplicates(hashes)
 
@@ -154,6 +154,11 @@ class _Files:
                 self._g.settle(record, Outcome.DUPLICATE, f"the same bytes as {self._g.records[first].location}")
             else:
                 self._g.jobs.append(read_job(self._session, record, str(self._root / record.location)))
+
+
+def _left_before(record: SourceRecord) -> bool:
+    """Whether a file was gone already when the night that noted it was taken back, so that its pages stay."""
+    return record.outcome is Outcome.UNDONE and not record.content_hash
 
 
 def _due(record: SourceRecord, now: str) -> bool:

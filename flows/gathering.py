@@ -14,7 +14,10 @@ from tasks.read_source import ReadJob
 from tasks.records import GOOD, TRANSIENT, Found, Outcome, SourceKind, SourceRecord
 
 FILES = frozenset({SourceKind.FILE, SourceKind.CLIP})
-KEPT_BACK = frozenset({Outcome.WITHDRAWN, Outcome.UNDONE})
+KEPT_BACK = frozenset({Outcome.WITHDRAWN})
+SETTLED = frozenset({Outcome.OK, Outcome.UNDONE})
+"""Outcomes of sources that are read again only when their bytes change."""
+
 RETRY = timedelta(days=7)
 """Until an address that failed for good is asked again; doubled with each failure, up to eight weeks."""
 

@@ -313,7 +313,7 @@ class _Night:
             [*taken.vault.pages.values()],
             drawn.created,
             drawn.removed,
-            first and not state.runs.audit(path=index_path(wiki)),
+            first and not state.runs.deleted_by_person(index_path(wiki)),
         )
         return (*evidence, *drawn.writes, *listed)
 
@@ -338,8 +338,9 @@ class _Night:
         return commit(session.state, session.run, session.kind, writes, changes, session.now)
 
 
-_SILENT = frozenset({Outcome.WITHDRAWN, Outcome.UNDONE, Outcome.DUPLICATE})
-"""Outcomes of sources that say nothing on any page. One that only failed of late keeps what it said before."""
+_SILENT = frozenset({Outcome.WITHDRAWN, Outcome.DUPLICATE})
+"""Outcomes of sources that say nothing on any page. One that only failed of late keeps what it said before, and so
+does one whose last reading was taken back; the first reading taken back leaves no topics."""
 
 
 def _target(record: SourceRecord) -> str:

@@ -41,15 +41,18 @@ class Taken:
     snapshot: str = ""
 
 
-def take_in(session: Session, reviews: Sequence[Review] = ()) -> Taken:
-    """Read the vault in, carry out reviews and ticked boxes, and commit. NightwikiError for an unknown slug."""
+def take_in(session: Session, reviews: Sequence[Review] = (), ticks: bool = True) -> Taken:
+    """Read the vault in, carry out reviews and (with `ticks`) ticked boxes, and commit.
+
+    NightwikiError for an unknown slug.
+    """
     wiki, state = session.wiki, session.state
     if session.dry:
         vault = read_in(wiki, state.vault, session.hashes, session.rows.known, session.run, session.now)
         return Taken(vault)
     with state.write_lock():
         vault = read_in(wiki, state.vault, session.hashes, session.rows.known, session.run, session.now)
-        decided = [*_named(vault, reviews), *(_ticked(vault, tick) for tick in vault.ticks)]
+        decided = [*_named(vault, reviews), *(_ticked(vault, tick) for tick in vault.ticks if ticks)]
         taken = _Reviewed(session, vault)
         for candidate, wanted in decided:
             taken.carry_out(candidate, wanted)

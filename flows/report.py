@@ -122,7 +122,7 @@ def keep_note(session: Session, report: NightReport) -> FileWrite | None:
     try:
         before = session.state.vault.read(path)
     except FileNotFoundError:
-        deleted = bool(session.state.runs.audit(path=path))
+        deleted = session.state.runs.deleted_by_person(path)
         return None if deleted else FileWrite(path, None, encode(ours))
     text = decode(before)
     found = _MARK.search(text)

@@ -280,6 +280,7 @@ ANSWERS: dict[str, type[Answer]] = {
     "runs": RunsAnswer,
     "audit": AuditAnswer,
     "changes": ChangesAnswer,
+    "undo": UndoAnswer,
     "check": CheckAnswer,
     "lint": LintAnswer,
     "scaffold": ScaffoldAnswer,

@@ -92,6 +92,11 @@ class Runs:
         rows = (AuditRow(*(str(line.get(name, "")) for name in names)) for line in _lines(self._audit))
         return tuple(row for row in rows if run in ("", row.run) and path in ("", row.path))
 
+    def deleted_by_person(self, path: str) -> bool:
+        """Whether a file that is not there was taken out by a person: the last that a run did was to write it."""
+        rows = self.audit(path=path)
+        return bool(rows) and rows[-1].after != ""
+
     def add_audit(self, rows: Sequence[AuditRow], again: bool = False) -> None:
         """Append rows; `again` leaves out those that a commit cut off before had already told."""
         told = {(row.commit, row.path, row.after) for row in self.audit()} if again and rows else set()

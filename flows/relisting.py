@@ -1,0 +1,49 @@
+"""index.md and ROUTING.md after an undo: the former text, with the pages that stay listed and those that go struck."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from tasks import index_page, links, route
+from tasks.pages import stem_of
+from tasks.records import PageRecord
+
+
+def index(now: str, former: str | None, standing: Mapping[str, PageRecord], gone: Collection[str],
+          back: Sequence[PageRecord]) -> str:
+    """The index to write. `former` is its text before the runs that are taken back, None when that cannot be had.
+
+    `standing` are live pages by slug, `gone` slugs of pages that go, `back` pages that come back.
+    """
+    wanted = set(_indexed(now)) & standing.keys()
+    if former is None:
+        wanted |= {page.slug for page in back}
+    text = index_page.drop(now if former is None else former, sorted(set(gone) - standing.keys()))
+    missing = sorted(wanted - set(_indexed(text)))
+    return index_page.add(text, [_entry(standing[slug]) for slug in missing]) if missing else text
+
+
+def routing(now: str, former: str | None, standing: Mapping[str, PageRecord], gone: Collection[str]) -> str:
+    """As `index`, for the user's table of branches: a page that stays keeps its line in its branch."""
+    text = route.remove(now if former is None else former, set(gone) - standing.keys())
+    lines = now.splitlines()
+    for branch in route.parse(now):
+        for entry in branch.entries:
+            stem = stem_of(entry.target)
+            if stem in standing and stem not in _routed(text):
+                text = route.place(text, branch.name, lines[entry.line - 1])
+    return text
+
+
+def _indexed(text: str) -> list[str]:
+    _, _, tail = text.partition(index_page.MARKER)
+    rows = (row for row in tail.splitlines() if row.startswith("- [["))
+    return [link.target for row in rows for link in links.parse(row)[:1]]
+
+
+def _routed(text: str) -> set[str]:
+    return {stem_of(entry.target) for branch in route.parse(text) for entry in branch.entries}
+
+
+def _entry(page: PageRecord) -> index_page.Entry:
+    return index_page.Entry(page.slug, page.title, index_page.summary(page.markdown), page.tags)

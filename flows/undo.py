@@ -1,0 +1,122 @@
+"""Takes a run back: files get their former bytes, rows their former values, and sources are not compiled again.
+
+An undo is itself a run, so it can be undone. What a later run or a person changed stays and is named; links and lists
+elsewhere that led to a page which goes are brought up to date.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from config.errors import NightwikiError
+from config.wiki import Wiki
+from flows.embedding import embed_pages
+from flows.reading_in import take_in
+from flows.session import Session, looking, open_state, writing
+from flows.steps import DirectRunner, utc_now
+from flows.taking_back import Returned, take_back
+from storage.commit import commit
+from storage.history import Kept, in_order, run_named
+from storage.journal import Closed
+from storage.runs import RunRecord
+from storage.state import WikiState
+from tasks.records import PageRecord
+
+KIND = "undo"
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What an undo did, or would do."""
+
+    run: str                   # of the undo; empty for a dry run
+    undone: tuple[str, ...]    # runs taken back, newest first
+    changed: tuple[str, ...]   # vault paths written
+    left: tuple[Kept, ...]     # files that stay as they are
+    sources: tuple[str, ...]   # locations of sources that are not compiled again
+
+    @property
+    def state(self) -> str:
+        """'ok', or 'partial' when files were left."""
+        return "partial" if self.left else "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The commits to take back, and those after them that stay; oldest first."""
+
+    commits: tuple[Closed, ...]
+    later: tuple[Closed, ...]
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs whose commits changed a file, newest first."""
+        return tuple(dict.fromkeys(one.run for one in reversed(self.commits) if one.landed))
+
+
+def undo(wiki: Wiki, run: str, now: str, since: bool = False, dry_run: bool = False) -> Undone:
+    """Take a run back, with `since` all later ones too.
+
+    Raises NightwikiError when there is nothing to take back or the past is no longer kept, BusyError when another run
+    is under way.
+    """
+    _choose(wiki, open_state(wiki), run, since)  # a request that cannot be met leaves no failed run in the diary
+    if dry_run:
+        with looking(wiki, KIND, now) as session:
+            chosen = _choose(wiki, session.state, run, since)
+            found = take_back(session, take_in(session, ticks=False).vault, chosen.commits, chosen.later)
+            return _told(found, chosen, "", [write.path for write in found.writes], found.left)
+    with writing(wiki, KIND, now) as session:
+        chosen = _choose(wiki, session.state, run, since)
+        with session.state.write_lock():
+            vault = take_in(session, ticks=False).vault  # a tick would set in stone what is to be taken back
+            found = take_back(session, vault, chosen.commits, chosen.later)
+            done = commit(session.state, session.run, KIND, found.writes, found.changes, session.now)
+            _embed(session, found, vault.changed)
+        refused = tuple(Kept(one.path, one.reason) for one in done.refused)
+        told = _told(found, chosen, session.run, done.landed, (*found.left, *refused))
+        again = _redone(session.state.runs.all(), chosen.runs)
+        for one in chosen.runs:
+            session.state.runs.undone(one, session.run, utc_now())
+        for one in again:
+            session.state.runs.undone(one, "", utc_now())
+        session.state.runs.finish(session.run, told.state, utc_now(), changed=len(told.changed))
+        session.state.close()
+        return told
+
+
+def _choose(wiki: Wiki, state: WikiState, name: str, since: bool) -> _Chosen:
+    runs = state.runs.all()
+    run = run_named(runs, name)
+    if run is None:
+        raise NightwikiError(name, "there is no such run", "See: nightwiki runs")
+    if run.undone_by and not since:
+        step = f"To have it again: nightwiki undo {run.undone_by}"
+        raise NightwikiError(run.run, f"was taken back by {run.undone_by}", step)
+    commits = in_order(state.journal.closed())
+    places = [place for place, one in enumerate(commits) if one.run == run.run]
+    days = wiki.settings.snapshots.keep_days
+    if not places and state.runs.audit(run.run):
+        raise NightwikiError(run.run, f"is longer ago than the past is kept (snapshots.keep_days: {days})")
+    wanted = commits[places[0]:] if since and places else [commits[place] for place in places]
+    if not any(one.landed for one in wanted):
+        raise NightwikiError(run.run, "changed no file, so there is nothing to take back", "See: nightwiki audit")
+    last = places[-1] + 1
+    later = () if since else tuple(one for one in commits[last:] if one.run != run.run)
+    return _Chosen(tuple(wanted), later)
+
+
+def _told(found: Returned, chosen: _Chosen, run: str, changed: Sequence[str], left: Sequence[Kept]) -> Undone:
+    return Undone(run, chosen.runs, tuple(sorted(set(changed))), tuple(left), found.sources)
+
+
+def _embed(session: Session, found: Returned, taken: Sequence[PageRecord]) -> None:
+    """New embeddings of pages whose text is neither as before nor as after the run."""
+    embedded = embed_pages(session, found.pages, [*found.fresh, *taken], DirectRunner())
+    commit(session.state, session.run, KIND, (), embedded.changes, session.now)
+
+
+def _redone(runs: Sequence[RunRecord], undone: Sequence[str]) -> tuple[str, ...]:
+    """Runs that stand again, for the undo that took them back was itself taken back."""
+    return tuple(run.run for run in runs if run.undone_by in undone and run.run not in undone)

@@ -1,0 +1,218 @@
+"""A run taken back: files, rows and sources as they were, and nobody's later work touched."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from config.errors import NightwikiError
+from config.wiki import Wiki
+from flows.night import Review, review, sync
+from flows.session import open_state
+from flows.steps import DirectRunner
+from flows.undo import Undone, undo
+from tasks.records import Outcome
+from tests import wikis
+from tests.invariants import broken, unsettled
+from tests.test_cli import say, told
+from tests.wikis import COLOSSUS, ENIAC, page, put, run, vault
+
+THIN = "# Abacus\n\nAn abacus is a counting frame.\n"
+MORE = ENIAC.replace("18,000", "17,468")
+
+
+def _undo(wiki: Wiki, name: str, day: int = 20, **options: bool) -> Undone:
+    return undo(wiki, name, f"2026-03-{day:02d}T09:00:00Z", **options)
+
+
+def _tables(wiki: Wiki) -> dict[str, object]:
+    ledger = open_state(wiki).ledger
+    return {name: ledger.rows(name) for name in ("pages", "documents", "chunks", "candidates")}
+
+
+def _outcomes(wiki: Wiki) -> set[Outcome]:
+    return {source.outcome for source in open_state(wiki).ledger.sources().values()}
+
+
+def test_the_first_night_is_taken_back(tmp_path: Path) -> None:
+    """Every file it made goes, no row of its pages stays, and its sources wait."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC, codes=COLOSSUS, thin=THIN)
+    before = vault(wiki.root)
+    done = _undo(wiki, run(wiki).run)
+    assert vault(wiki.root) == before and not done.left
+    assert _tables(wiki) == {"pages": (), "documents": (), "chunks": (), "candidates": ()}
+    assert _outcomes(wiki) == {Outcome.UNDONE} and broken(wiki) == []
+
+
+def test_the_next_night_does_not_bring_it_back(tmp_path: Path) -> None:
+    """Only other bytes, or --force, have an undone source compiled again; then its index comes back, too."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC, codes=COLOSSUS)
+    _undo(wiki, run(wiki).run, 1)
+    assert unsettled(wiki, 2) == []
+    put(wiki.root, "raw_sources/machine.md", MORE)
+    run(wiki, 3)
+    assert sorted(p.name for p in (wiki.root / "wiki").glob("*.md")) == ["eniac.md", "index.md"]
+    assert run(wiki, 4, force=True).created == 1 and broken(wiki) == []
+
+
+def test_a_corrected_source_says_again_what_it_said(tmp_path: Path) -> None:
+    """The page has its former words, and keeps them when another source joins it."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC)
+    run(wiki)
+    before, rows = vault(wiki.root), _tables(wiki)
+    put(wiki.root, "raw_sources/machine.md", MORE)
+    _undo(wiki, run(wiki, 2).run, 2)
+    assert {**vault(wiki.root), "raw_sources/machine.md": b""} == {**before, "raw_sources/machine.md": b""}
+    assert _tables(wiki) == rows and unsettled(wiki, 3) == []
+    put(wiki.root, "raw_sources/other.md", ENIAC.replace("forty panels", "many cabinets"))
+    run(wiki, 4)
+    assert "18,000" in page(wiki.root, "eniac") and "17,468" not in page(wiki.root, "eniac")
+
+
+def test_an_undone_undo_is_the_night_again(tmp_path: Path) -> None:
+    """Files, rows and the diary are as after the night."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC, codes=COLOSSUS, thin=THIN)
+    night = run(wiki).run
+    after, rows, sources = vault(wiki.root), _tables(wiki), open_state(wiki).ledger.sources()
+    first = _undo(wiki, night, 2)
+    with pytest.raises(NightwikiError, match=f"taken back by {first.run}"):
+        _undo(wiki, night, 3)
+    _undo(wiki, first.run, 4)
+    assert (vault(wiki.root), _tables(wiki), open_state(wiki).ledger.sources()) == (after, rows, sources)
+    assert {one.run: one.undone_by for one in open_state(wiki).runs.all()}[night] == ""
+    assert _undo(wiki, night, 5).changed
+
+
+def test_a_page_that_a_person_changed_stays(tmp_path: Path) -> None:
+    """It is named, listed, keeps the evidence it cites, and has no link to a page that went."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC)
+    put(wiki.root, "raw_sources/colossus.html", f"<title>Colossus</title><h1>Colossus</h1><p>{COLOSSUS[12:]}")
+    night = run(wiki).run
+    assert "[[eniac" in page(wiki.root, "colossus")
+    put(wiki.root, "wiki/colossus.md", page(wiki.root, "colossus") + "\nMy own line.\n")
+    done = _undo(wiki, night)
+    assert {one.path.split("/")[0] for one in done.left} == {"wiki", "evidence"}
+    assert "My own line." in page(wiki.root, "colossus") and "[[eniac" not in page(wiki.root, "colossus")
+    assert "[[colossus" in page(wiki.root, "index") and "eniac" not in page(wiki.root, "index")
+    assert broken(wiki) == [] and unsettled(wiki, 21) == []
+
+
+def test_a_later_run_keeps_its_work(tmp_path: Path) -> None:
+    """Of a page that two nights wrote neither goes when the older is taken back; both go with --since."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC, codes=COLOSSUS)
+    before = vault(wiki.root)
+    first, second = run(wiki).run, ""
+    put(wiki.root, "raw_sources/machine.md", MORE)
+    second = run(wiki, 2).run
+    left = _undo(wiki, first, dry_run=True).left
+    assert [(one.path, one.reason) for one in left] == [("wiki/eniac.md", f"run {second} changed it later")]
+    assert _undo(wiki, first, since=True).undone == (second, first)
+    assert {**vault(wiki.root), "raw_sources/machine.md": ENIAC.encode()} == before and broken(wiki) == []
+
+
+def test_a_promotion_is_taken_back(tmp_path: Path) -> None:
+    """The page goes, and its candidate waits again, unticked."""
+    wiki = wikis.make(tmp_path / "w", thin=THIN)
+    run(wiki)
+    before = vault(wiki.root)
+    done = review(wiki, DirectRunner(), "2026-03-02T09:00:00Z", [Review("abacus", True)])
+    _undo(wiki, done.run)
+    assert vault(wiki.root) == before
+    waiting = page(wiki.root, "candidates/abacus")
+    put(wiki.root, "wiki/candidates/abacus.md", waiting.replace("promote: false", "promote: true"))
+    ticked = sync(wiki, DirectRunner(), "2026-03-21T09:00:00Z")
+    assert (wiki.root / "wiki/abacus.md").exists()
+    _undo(wiki, ticked.run, 22)
+    assert vault(wiki.root) == before and unsettled(wiki, 23) == []
+
+
+def test_a_removed_sources_page_comes_back_and_stays(tmp_path: Path) -> None:
+    """A night that struck a page with its source is taken back for good."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC, codes=COLOSSUS)
+    run(wiki)
+    before = vault(wiki.root)
+    (wiki.root / "raw_sources/machine.md").unlink()
+    done = _undo(wiki, run(wiki, 2).run, 2)
+    assert vault(wiki.root) == {path: text for path, text in before.items() if path != "raw_sources/machine.md"}
+    assert done.sources == ("raw_sources/machine.md",) and unsettled(wiki, 3) == []
+    put(wiki.root, "raw_sources/machine.md", MORE)
+    run(wiki, 4)
+    assert "17,468" in page(wiki.root, "eniac") and broken(wiki) == []
+
+
+def test_what_cannot_be_taken_back_is_said_in_one_line(tmp_path: Path) -> None:
+    """An unknown run, one that wrote nothing, and one past retention."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC)
+    night, idle = run(wiki).run, run(wiki, 2).run
+    put(wiki.root, "raw_sources/machine.md", MORE)
+    run(wiki, 28)
+    open_state(wiki).retention(3, "2026-04-20T00:00:00Z")
+    for name, cause in (("2025", "no such run"), (idle, "changed no file"), (night, "keep_days")):
+        code, _, err = say("undo", name, "-w", wiki.root)
+        assert code == 1 and cause in err and err.count("\n") == 1
+    assert [one.kind for one in open_state(wiki).runs.all()] == ["ingest"] * 3
+
+
+def test_the_command_tells_what_it_did(tmp_path: Path) -> None:
+    """In JSON and in words; a dry run writes nothing; 3 when something was left."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC)
+    night = run(wiki).run
+    after = vault(wiki.root)
+    assert told("undo", night, "-w", wiki.root, "--dry-run")["changed"] == ["wiki/eniac.md", "wiki/index.md"]
+    assert vault(wiki.root) == after
+    put(wiki.root, "wiki/eniac.md", page(wiki.root, "eniac") + "\nMine.\n")
+    code, out, _ = say("undo", night[:15], "-w", wiki.root)
+    assert code == 3 and "left: wiki/eniac.md: you have changed it since" in out
+
+
+def _broken(wiki: Wiki) -> list[str]:
+    """Broken rules; but a page that is back cites what its source no longer says, for that is what undo means."""
+    return [rule for rule in broken(wiki) if "raw_sources/" not in rule]
+
+
+_NAMES = ("ENIAC", "EDVAC", "UNIVAC", "Whirlwind")
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_run_and_its_undo_leave_no_trace(tmp_path: Path, seed: int) -> None:
+    """Over random nights with random edits in between: equal bytes but for files that a person edited."""
+    chance = random.Random(seed)
+
+    def source(name: str) -> str:
+        text = ENIAC.replace("ENIAC", name).replace("18,000", f"{chance.randint(1, 30)},000")
+        return text if chance.random() < 0.8 else f"# {name}\n\n{name} was a machine.\n"
+
+    wiki = wikis.make(tmp_path / "w", **{name.lower(): source(name) for name in _NAMES[:2]})
+    run(wiki)
+    for night in range(2, 7):
+        for name in chance.sample(_NAMES, 2):
+            place = wiki.root / "raw_sources" / f"{name.lower()}.md"
+            if chance.random() < 0.2:
+                place.unlink(missing_ok=True)
+            else:
+                put(wiki.root, f"raw_sources/{name.lower()}.md", source(name))
+        before = vault(wiki.root)
+        done = run(wiki, night)
+        edited = {path for path in before if "raw_sources" in path}
+        files = [path for path in vault(wiki.root) if path.startswith("wiki/")]
+        for path in chance.sample(files, min(len(files), chance.randint(0, 2))):
+            put(wiki.root, path, (wiki.root / path).read_text() + f"\nMine in night {night}.\n")
+            edited.add(path)
+        mine = {path: (wiki.root / path).read_bytes() for path in edited if (wiki.root / path).exists()}
+        if not done.changed:
+            continue
+        undone = _undo(wiki, done.run, night)
+        after = vault(wiki.root)
+        lists = {"wiki/index.md"} if edited & {path for path in mine if path.startswith("wiki/")} else set()
+        kept = edited | lists | {one.path for one in undone.left}
+        assert {p: t for p, t in after.items() if p not in kept} == {p: t for p, t in before.items() if p not in kept}
+        assert {one.path for one in undone.left} <= edited
+        assert all(b"Mine in night" in after[path] for path in mine if b"Mine in night" in mine[path])
+        assert _broken(wiki) == []
+        # An update that waits is compared with its page again.
+        assert [what for what in unsettled(wiki, night) if not what.endswith(".update.md")] == []
+        if chance.random() < 0.5:
+            _undo(wiki, undone.run, night)
+            assert _broken(wiki) == []
