@@ -13,6 +13,7 @@ from config.wiki import Wiki, model_cache
 from serving.schemas import (
     AuditAnswer,
     AuditItem,
+    CandidateDiffAnswer,
     CandidateItem,
     CandidatesAnswer,
     ChangeItem,
@@ -78,12 +79,40 @@ def open_candidates(wiki: Wiki) -> tuple[CandidateRecord, ...]:
     return tuple(sorted((row for row in found if row.state == "open"), key=lambda row: (row.slug, row.id)))
 
 
-def candidates(wiki: Wiki) -> CandidatesAnswer:
-    """The pages that wait for review."""
+def locations(wiki: Wiki) -> Mapping[str, str]:
+    """Location of each source by its id."""
+    snapshot = Reader(wiki.state_dir).current()
+    return {row["id"]: row["location"] for row in _rows(snapshot, "sources", ("id", "location"))}
+
+
+def candidates(wiki: Wiki, only: Sequence[CandidateRecord] | None = None) -> CandidatesAnswer:
+    """The pages that wait for review: all, or those of `only`."""
     snapshot = Reader(wiki.state_dir).current()
     slugs = {row["id"]: row["slug"] for row in _rows(snapshot, "pages", ("id", "slug"))}
-    locations = {row["id"]: row["location"] for row in _rows(snapshot, "sources", ("id", "location"))}
-    return CandidatesAnswer(candidates=[candidate_item(row, slugs, locations) for row in open_candidates(wiki)])
+    places = locations(wiki)
+    records = open_candidates(wiki) if only is None else only
+    return CandidatesAnswer(candidates=[candidate_item(row, slugs, places) for row in records])
+
+
+def candidate_diff(wiki: Wiki, record: CandidateRecord) -> CandidateDiffAnswer:
+    """What promoting a candidate would change, as its file and its page lie on disk now."""
+    from difflib import unified_diff
+
+    from tasks.candidate import strip_candidate
+    from tasks.text_bytes import decode, digest
+
+    live = (wiki.root / record.target).read_bytes() if (wiki.root / record.target).is_file() else b""
+    after = strip_candidate(decode((wiki.root / record.path).read_bytes()))
+    before = record.target if live else "/dev/null"
+    lines = unified_diff(decode(live).splitlines(), after.splitlines(), before, record.target, lineterm="")
+    text = "".join(f"{line}\n" for line in lines)
+    return CandidateDiffAnswer(
+        slug=record.slug,
+        path=record.path,
+        target=record.target,
+        current=record.kind != "update" or digest(live) == record.base_hash,
+        diff=text.encode("utf-8", "replace").decode("utf-8"),
+    )
 
 
 def candidate_item(record: CandidateRecord, slugs: Mapping[str, str], locations: Mapping[str, str]) -> CandidateItem:

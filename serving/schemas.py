@@ -228,6 +228,14 @@ class CandidateAnswer(Answer):
     text: str
 
 
+class CandidateDiffAnswer(Answer):
+    slug: str
+    path: str = Field(description="Vault path of the candidate.")
+    target: str = Field(description="Vault path of the page it updates or will become.")
+    current: bool = Field(description="False when the page has changed since the update was made.")
+    diff: str = Field(description="Unified diff from the page to the candidate.")
+
+
 class ReviewAnswer(Answer):
     run: str
     promoted: list[str] = Field(description="Vault paths of pages now live.")
@@ -274,6 +282,7 @@ ANSWERS: dict[str, type[Answer]] = {
     "sources retry": SourcesAnswer,
     "candidates list": CandidatesAnswer,
     "candidates show": CandidateAnswer,
+    "candidates diff": CandidateDiffAnswer,
     "candidates promote": ReviewAnswer,
     "candidates discard": ReviewAnswer,
     "staging policy": StagingAnswer,
