@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from config.wiki import Wiki
 from storage.vault import Vault
@@ -26,21 +26,26 @@ def list_pages(
     new: Sequence[PageRecord],
     gone: Sequence[PageRecord],
     first: bool = False,
+    struck: Sequence[str] = (),
+    renamed: Mapping[str, str] | None = None,
 ) -> tuple[FileWrite, ...]:
     """Return the writes that list new pages and strike those that the pipeline took away.
 
-    An index that a person deleted stays deleted: it is made only with the wiki's `first` pages.
+    The index also loses the names that are `struck` and leads to the present names of `renamed` pages. One that a
+    person deleted stays deleted: it is made only with the wiki's `first` pages. What is no readable file is left alone.
     """
-    if not new and not gone:
+    if not new and not gone and not struck and not renamed:
         return ()
     writes = []
     path = index_path(wiki)
     text = note_text(vault, path)
     if text is not None:
-        listed = index_page.add(index_page.drop(text, [page.slug for page in gone]), [_entry(page) for page in new])
+        listed = index_page.rename(index_page.drop(text, [*(page.slug for page in gone), *struck]), renamed or {})
+        shown = {stem_of(link.target) for link in links.parse(listed)}
+        listed = index_page.add(listed, [_entry(page) for page in new if page.slug not in shown])
         if listed != text:
             writes.append(FileWrite(path, digest(encode(text)), encode(listed)))
-    elif first:
+    elif first and new:
         writes.append(FileWrite(path, None, encode(index_page.create(wiki.name, [_entry(page) for page in new]))))
     routing = note_text(vault, ROUTING)
     if routing is not None:
@@ -80,5 +85,5 @@ def note_text(vault: Vault, path: str) -> str | None:
     """Return the text of a vault file, or None when there is none."""
     try:
         return decode(vault.read(path))
-    except (FileNotFoundError, NotADirectoryError):
+    except OSError:
         return None

@@ -396,7 +396,7 @@ def _cited_by(records: Mapping[str, SourceRecord], pages: Mapping[str, object], 
 
 
 def _as_planned(report: NightReport, writes: Sequence[FileWrite]) -> NightReport:
-    return replace(report, changed=tuple(sorted({write.path for write in writes})))
+    return replace(report, changed=tuple(sorted({*report.changed, *(write.path for write in writes)})))
 
 
 def batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from config.errors import NightwikiError
+from flows.following import follow, moves_of, stands
 from flows.listing import list_pages
 from flows.session import Session
 from storage.commit import commit
@@ -46,35 +47,66 @@ def take_in(session: Session, reviews: Sequence[Review] = (), ticks: bool = True
 
     NightwikiError for an unknown slug.
     """
-    wiki, state = session.wiki, session.state
+    state = session.state
     if session.dry:
-        vault = read_in(wiki, state.vault, session.hashes, session.rows.known, session.run, session.now)
-        return Taken(vault)
+        vault, taken, writes = _considered(session, reviews, ticks)
+        return _after(vault, taken, writes, {write.path for write in writes})
     with state.write_lock():
-        vault = read_in(wiki, state.vault, session.hashes, session.rows.known, session.run, session.now)
-        decided = [*_named(vault, reviews), *(_ticked(vault, tick) for tick in vault.ticks if ticks)]
-        taken = _Reviewed(session, vault)
-        for candidate, wanted in decided:
-            taken.carry_out(candidate, wanted)
+        vault, taken, writes = _considered(session, reviews, ticks)
         changes = Changes(
             pages=vault.changed,
             candidates=vault.changed_candidates,
             drop_pages=vault.dropped,
             drop_embeddings=vault.dropped,
         )
-        writes = [*taken.writes, *list_pages(wiki, state.vault, [*vault.pages.values()], taken.promoted, ())]
         done = commit(state, session.run, VAULT, writes, changes, session.now)
-    if not done.published:
-        return Taken(vault, problems=tuple(taken.problems), snapshot=done.snapshot)
+    after = _after(vault, taken, writes, set(done.landed))
     refused = tuple(Problem(refusal.path, refusal.reason) for refusal in done.refused)
-    landed = set(done.landed)
-    promoted = tuple(page for page in taken.promoted if page.path in landed)
-    pages = {**vault.pages, **{page.id: page for page in promoted}}
-    rows = {row.id: row for row in state.ledger.candidates().values()}
-    after = replace(vault, pages=pages, candidates=rows, changed=(*vault.changed, *promoted))
-    return Taken(
-        after, promoted, tuple(taken.discarded), tuple(sorted(landed)), (*taken.problems, *refused), done.snapshot
+    return replace(after, problems=(*after.problems, *refused), snapshot=done.snapshot)
+
+
+def _considered(
+    session: Session, reviews: Sequence[Review], ticks: bool
+) -> tuple[ReadIn, _Reviewed, Sequence[FileWrite]]:
+    """The vault, what was decided on candidates, and all that is to be written for it."""
+    wiki, state = session.wiki, session.state
+    vault = read_in(wiki, state.vault, session.hashes, session.rows.known, session.run, session.now)
+    taken = _Reviewed(session, vault)
+    ticked = [_ticked(vault, tick) for tick in vault.ticks] if ticks else []
+    for candidate, wanted in [*_named(vault, reviews), *ticked]:
+        taken.carry_out(candidate, wanted)
+    taken.withdraw()
+    known = session.rows.pages
+    moves = moves_of(vault, known)
+    back = [page for page in vault.changed if not page.deleted and page.id in known and known[page.id].deleted]
+    listed = list_pages(
+        wiki,
+        state.vault,
+        [*vault.pages.values()],
+        [*taken.promoted, *(page for page in back if not page.adopted)],
+        (),
+        struck=[page.slug for page in vault.changed if page.deleted and not stands(vault, page.slug)],
+        renamed=moves,
     )
+    return vault, taken, [*taken.writes, *follow(vault, moves), *listed]
+
+
+def _after(vault: ReadIn, taken: _Reviewed, writes: Sequence[FileWrite], landed: Collection[str]) -> Taken:
+    """The vault as it is once those writes have landed."""
+    promoted = tuple(page for page in taken.promoted if page.path in landed)
+    pages, rows = dict(vault.pages), dict(vault.candidates)
+    fresh = list(vault.changed)
+    for write in writes:
+        if write.path not in landed:
+            continue
+        pages.update({page.id: page for page in write.changes.pages})
+        fresh += write.changes.pages
+        rows.update({row.id: row for row in write.changes.candidates})
+        for row_id in write.changes.drop_candidates:
+            rows.pop(row_id, None)
+    changed = {page.id: page for page in fresh}
+    after = replace(vault, pages=pages, candidates=rows, changed=tuple(changed.values()))
+    return Taken(after, promoted, tuple(taken.discarded), tuple(sorted(landed)), tuple(taken.problems))
 
 
 def _named(vault: ReadIn, reviews: Sequence[Review]) -> list[tuple[CandidateRecord, Review]]:
@@ -118,6 +150,8 @@ class _Reviewed:
                 )
             )
             return
+        if candidate.kind == "update" and candidate.id in self._vault.pages:
+            candidate = replace(candidate, target=self._vault.pages[candidate.id].path)  # where it is now
         decision = self._promote(candidate) if wanted.promote else self._discard(candidate, wanted.reason)
         if decision.problem:
             self.problems.append(Problem(candidate.path, decision.problem, decision.next_step))
@@ -127,6 +161,15 @@ class _Reviewed:
             self.promoted.append(decision.page)
         else:
             self.discarded.append(candidate.slug)
+
+    def withdraw(self) -> None:
+        """Take back updates of pages that are gone, unless a person wrote into them."""
+        decided = {write.path for write in self.writes}
+        for row in sorted(self._vault.candidates.values(), key=lambda one: one.id):
+            page = self._vault.pages.get(row.id)
+            gone = row.state == "open" and row.kind == "update" and (page is None or bool(page.deleted))
+            if gone and row.path not in decided and self._vault.files.get(row.path) == row.file_hash:
+                self.writes.append(FileWrite(row.path, row.file_hash, None, Changes(drop_candidates=(row.id,))))
 
     def _promote(self, candidate: CandidateRecord) -> Decision:
         vault = self._session.state.vault

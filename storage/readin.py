@@ -366,6 +366,7 @@ def _renamed_candidates(
     held = {record.path for record in waiting.values()}
     found: dict[str, str] = {}
     for path in sorted(files) if lost else ():
-        if path not in held and _within(path, wiki.candidates_dir) and (name := page_id_of(texts.if_there(path))) in lost:
+        name = page_id_of(texts.if_there(path)) if path not in held and _within(path, wiki.candidates_dir) else ""
+        if name in lost:
             found.setdefault(name, path)
     return found

@@ -17,6 +17,8 @@ from tasks.text_bytes import digest, encode
 
 KEYS = ("candidate_of", "base_hash", "reasons", "promote", "discard")
 
+BOXES = ("promote", "discard")
+
 KEEPS = "candidate_keeps"
 _OWN_BLOCK = "candidate_properties"
 _CALLOUT = "> [!info]- What changes"
@@ -78,9 +80,9 @@ def said_hash(text: str) -> str:
     The boxes are left out, so a person who ticks one in Obsidian, which spells the properties anew, has edited nothing.
     """
     found = properties.read(text)
-    values = {key: properties.comparable(value) for key, value in found.values.items() if key not in ("promote", "discard")}
+    said = {key: properties.comparable(value) for key, value in found.values.items() if key not in BOXES}
     body = text[found.start :].replace("\r\n", "\n")
-    return digest(encode(repr(sorted(values.items())) + body))
+    return digest(encode(repr(sorted(said.items())) + body))
 
 
 def _callout(diff: str) -> list[str]:

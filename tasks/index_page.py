@@ -129,5 +129,16 @@ def drop(text: str, stems: Sequence[str]) -> str:
     return head + marker + "".join(kept)
 
 
+def rename(text: str, names: Mapping[str, str]) -> str:
+    """Return the index with its generated lines leading to the present names of pages, by former name."""
+    head, marker, tail = text.partition(MARKER)
+    rows = tail.splitlines(keepends=True)
+    for number, row in enumerate(rows):
+        link = next(iter(links.parse(row)), None)
+        if link is not None and link.target in names and row.startswith("- [["):
+            rows[number] = f"- {links.wikilink(names[link.target], link.label or link.target)}{row[link.end :]}"
+    return head + marker + "".join(rows)
+
+
 def _names(row: str, stems: Sequence[str]) -> bool:
     return any(link.target in stems for link in links.parse(row)[:1])

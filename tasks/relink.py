@@ -5,13 +5,14 @@ Blocks that a person owns are theirs, links included. What a block says does not
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from tasks import linking, links, properties
 from tasks.blocks import Resolve, normal_hash, split
 from tasks.pages import digest, stem_of
 from tasks.records import BlockKind, Owner, PageRecord
+from tasks.slugs import fold
 
 _LINKED = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.TABLE, BlockKind.QUOTE})
 
@@ -21,21 +22,50 @@ def relink(page: PageRecord, names: linking.Names, gone: Collection[str], resolv
 
     `page` must be fresh: its blocks are those of its text. It is returned as it is when nothing changes.
     """
+    body = page.markdown[properties.read(page.markdown).start :]
+    already = {page.slug} | {stem_of(link.target) for link in links.parse(body) if link.target and not link.external}
+    already -= set(gone)
+
+    def linked(text: str) -> str:
+        return linking.link_block(linking.unlink(text, gone) if gone else text, names, already)
+
+    return _rewritten(page, linked, resolve)
+
+
+def retarget(page: PageRecord, moves: Mapping[str, str], resolve: Resolve) -> PageRecord:
+    """The page with links to former names (keys of `moves`) leading to the present ones; their words stay.
+
+    `page` must be fresh, and is returned as it is when nothing changes.
+    """
+    new = {fold(old): name for old, name in moves.items()}
+
+    def led(text: str) -> str:
+        for link in reversed(links.parse(text)):
+            name = new.get(fold(link.target), "")
+            if link.kind == "wiki" and name:
+                tail = text[link.start : link.end].partition("[[")[2]
+                rest = tail[tail.find(link.target) + len(link.target) :]
+                label = "" if rest != "]]" else f"|{link.target}]]"
+                text = f"{text[: link.start]}{'!' * link.embed}[[{name}{label or rest}{text[link.end :]}"
+        return text
+
+    return _rewritten(page, led, resolve)
+
+
+def _rewritten(page: PageRecord, change: Callable[[str], str], resolve: Resolve) -> PageRecord:
+    """The page with its own running text changed, block by block."""
     start = properties.read(page.markdown).start
     body = page.markdown[start:]
     found = split(body)
     if len(found) != len(page.blocks):
         return page
-    already = {page.slug} | {stem_of(link.target) for link in links.parse(body) if link.target and not link.external}
-    already -= set(gone)
     pieces: list[str] = []
     records = list(page.blocks)
     at = 0
     for number, (block, record) in enumerate(zip(found, page.blocks, strict=True)):
         if record.owner is not Owner.PIPELINE or block.kind not in _LINKED:
             continue
-        text = linking.unlink(block.text, gone) if gone else block.text
-        text = linking.link_block(text, names, already)
+        text = change(block.text)
         if text != block.text:
             pieces += [body[at : block.start], text]
             at = block.end
