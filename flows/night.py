@@ -16,6 +16,8 @@ from typing import TypeVar
 
 from config.settings import Settings
 from config.wiki import Wiki
+from flows.bases import candidates_base
+from flows.copies import follow_copies, place_for
 from flows.embedding import Embedded, embed_pages
 from flows.gather import gather
 from flows.gathering import Gathering
@@ -27,7 +29,7 @@ from flows.steps import StepRunner, utc_now
 from storage.commit import commit
 from storage.readin import resolver
 from storage.search_index import build_index
-from tasks import analysis, links
+from tasks import links
 from tasks.compile import Compilation, CompileRequest, KnownPage, SourceNotes
 from tasks.crew import Crew
 from tasks.digest import NightReport
@@ -141,7 +143,7 @@ class _Night:
         self._crew = Crew(session.wiki.settings.extract.workers)
         self._documents: dict[str, DocumentRecord] = {}
         self._chunks: dict[str, ChunksRecord] = {}
-        self._evidence: dict[str, str] = {}
+        self._evidence: dict[str, FileWrite] = {}
 
     def carry_out(self) -> NightReport:
         """Take all steps. What costs time once sources are read is shared out over the cores."""
@@ -153,6 +155,7 @@ class _Night:
         session, runner = self._session, self._runner
         taken = runner.run("read the vault in", take_in, session)
         gathering = gather(session, runner, taken.vault.source_notes, self._folder, self._only, self._force)
+        follow_copies(session, gathering)
         self._read(gathering)
         made = runner.run("compile", self._compile, taken, gathering)
         drawn = runner.run("stage and link", self._plan, taken, gathering, made)
@@ -221,9 +224,13 @@ class _Night:
             return
         self._documents[record.id] = DocumentRecord(record.id, encode_document(document), result.analysis)
         self._chunks[record.id] = ChunksRecord(record.id, result.chunks)
-        evidence = document.target if result.evidence_text else ""
+        evidence, seal = "", ""
         if result.evidence_text:
-            self._evidence[record.id] = result.evidence_text
+            seal = digest(encode(result.evidence_text))
+            evidence, now_there = place_for(self._session, document.target, record.evidence_hash, seal)
+            document = replace(document, target=evidence)
+            self._evidence[record.id] = FileWrite(evidence, now_there, encode(result.evidence_text))
+            self._documents[record.id] = DocumentRecord(record.id, encode_document(document), result.analysis)
         reason = "; ".join((*document.notes, *_hidden(document.hidden_removed)))
         gathering.settle(
             replace(
@@ -232,7 +239,7 @@ class _Night:
                 topics=result.topics,
                 evidence=evidence,
                 read_at=now,
-                evidence_hash=digest(encode(result.evidence_text)) if result.evidence_text else "",
+                evidence_hash=seal,
             ),
             Outcome.OK,
             reason,
@@ -255,14 +262,14 @@ class _Night:
             row = self._documents.get(source_id)
             if row is None:
                 row = self._documents_of([source_id])[source_id]
-            return SourceNotes(source_id, record.location, _target(record), analysis.decode(row.analysis))
+            return SourceNotes(source_id, record.location, _target(record), row.analysis)
 
         known = [
             KnownPage(p.id, p.slug, p.title, p.aliases, p.subjects, p.sources, bool(p.deleted), p.adopted)
             for p in taken.vault.pages.values()
         ]
         request = CompileRequest(frozenset(changed), {r.id: r.topics for r in live.values()}, notes, known)
-        return ExtractiveCompiler(self._session.wiki.settings.compile.sentences).compile(request)
+        return ExtractiveCompiler(self._session.wiki.settings.compile.sentences, self._crew.many).compile(request)
 
     def _documents_of(self, ids: Sequence[str]) -> Mapping[str, DocumentRecord]:
         """What was read in former runs, by source."""
@@ -299,13 +306,8 @@ class _Night:
         self, taken: Taken, drawn: Plan, pages: Mapping[str, object], gathering: Gathering
     ) -> tuple[FileWrite, ...]:
         wiki, state = self._session.wiki, self._session.state
-        evidence = []
-        for source_id, text in sorted(self._evidence.items()):
-            before = gathering.before.get(source_id)
-            expected = before.evidence_hash or None if before is not None and before.evidence else None
-            content = encode(text)
-            if expected != digest(content):
-                evidence.append(FileWrite(gathering.records[source_id].evidence, expected, content))
+        copies = [write for _, write in sorted(self._evidence.items())]
+        evidence = [write for write in copies if write.content is None or write.expected != digest(write.content)]
         first = not any(not page.adopted for page in taken.vault.pages.values())
         listed = list_pages(
             wiki,
@@ -315,7 +317,8 @@ class _Night:
             drawn.removed,
             first and not state.runs.deleted_by_person(index_path(wiki)),
         )
-        return (*evidence, *drawn.writes, *listed)
+        review = candidates_base(wiki, state) if drawn.staged else ()
+        return (*evidence, *drawn.writes, *listed, *review)
 
     def _changes(
         self, gathering: Gathering, sources: Mapping[str, SourceRecord], drawn: Plan, embedded: Embedded

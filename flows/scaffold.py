@@ -1,4 +1,5 @@
-"""Scaffold: the index made anew from the pages that there are; everything above its marker is kept byte for byte."""
+"""Scaffold: the index made anew from the pages that there are, what stands above its marker kept byte for byte; and the
+Bases, which a person may change."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from config.wiki import Wiki
+from flows.bases import attention_base, candidates_base
 from flows.housework import housework
 from flows.listing import index_path, note_text
 from flows.reading_in import take_in
@@ -37,13 +39,14 @@ def scaffold(wiki: Wiki, runner: StepRunner, now: str, dry_run: bool = False, ma
     if dry_run:
         with looking(wiki, KIND, now) as session:
             vault = runner.run("read the vault in", take_in, session).vault
-            write, report = _draw(session, vault, make)
-        return ScaffoldReport("", report.index, report.categories, (write.path,) if write else (), report.left)
+            writes, report = _draw(session, vault, make)
+        paths = tuple(sorted(write.path for write in writes))
+        return ScaffoldReport("", report.index, report.categories, paths, report.left)
     with housework(wiki, KIND, now) as work:
         taken = runner.run("read the vault in", take_in, work.session)
         work.note(taken.written)
-        write, report = runner.run("draw the index", _draw, work.session, taken.vault, make)
-        refused = runner.run("commit", work.commit, [write]).refused if write else ()
+        writes, report = runner.run("draw the index", _draw, work.session, taken.vault, make)
+        refused = runner.run("commit", work.commit, writes).refused if writes else ()
         left = "; ".join(one.reason for one in refused) or report.left
         return ScaffoldReport(work.session.run, report.index, report.categories, work.written, left)
 
@@ -65,17 +68,19 @@ def entries_of(pages: Collection[PageRecord]) -> tuple[tuple[Entry, ...], dict[s
     return entries, former
 
 
-def _draw(session: Session, vault: ReadIn, make: bool) -> tuple[FileWrite | None, ScaffoldReport]:
-    path = index_path(session.wiki)
-    text = note_text(session.state.vault, path)
-    entries, former = entries_of(listed_pages(session.wiki, vault.pages.values()))
-    if text is None and ((not make and session.state.runs.audit(path=path)) or not entries):
+def _draw(session: Session, vault: ReadIn, make: bool) -> tuple[tuple[FileWrite, ...], ScaffoldReport]:
+    wiki, state = session.wiki, session.state
+    path = index_path(wiki)
+    text = note_text(state.vault, path)
+    entries, former = entries_of(listed_pages(wiki, vault.pages.values()))
+    bases = (*candidates_base(wiki, state), *attention_base(wiki, state)) if entries else ()
+    if text is None and ((not make and state.runs.deleted_by_person(path)) or not entries):
         why = f"{path} was deleted by a person; `nightwiki scaffold` makes it again" if entries else ""
-        return None, ScaffoldReport("", path, (), (), why)
-    before = f"# {session.wiki.name}\n" if text is None else text
+        return bases, ScaffoldReport("", path, (), (), why)
+    before = f"# {wiki.name}\n" if text is None else text
     groups = scaffolds.categories(before, entries, former)
     report = ScaffoldReport("", path, tuple((name, len(members)) for name, members in groups.items()), ())
     made = scaffolds.regenerate(before, entries, former)
     if made == text:
-        return None, report
-    return FileWrite(path, None if text is None else digest(encode(text)), encode(made)), report
+        return bases, report
+    return (FileWrite(path, None if text is None else digest(encode(text)), encode(made)), *bases), report

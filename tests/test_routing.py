@@ -77,6 +77,8 @@ def test_scaffold_leaves_a_deleted_index_to_the_person(tmp_path: Path) -> None:
     index = wiki.root / "wiki/index.md"
     before = index.read_text()
     put(wiki.root, "wiki/index.md", before.replace("# test", "# test\n\nMine."))
+    first = scaffold(wiki, DirectRunner(), NOW).changed
+    assert first == ("wiki/candidates/candidates.base", "wiki/needs-attention.base")
     assert scaffold(wiki, DirectRunner(), NOW).changed == ()
     index.unlink()
     assert "deleted by a person" in scaffold(wiki, DirectRunner(), NOW, make=False).left and not index.exists()
