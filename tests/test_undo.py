@@ -211,8 +211,9 @@ def test_a_run_and_its_undo_leave_no_trace(tmp_path: Path, seed: int) -> None:
         assert {one.path for one in undone.left} <= edited
         assert all(b"Mine in night" in after[path] for path in mine if b"Mine in night" in mine[path])
         assert _broken(wiki) == []
-        # An update that waits is compared with its page again.
-        assert [what for what in unsettled(wiki, night) if not what.endswith(".update.md")] == []
+        # An update that waits is compared with its page again, which a page that was left may join.
+        again = {what.split()[-1] for what in unsettled(wiki, night) if not what.endswith(".update.md")}
+        assert again <= {one.path for one in undone.left}
         if chance.random() < 0.5:
             _undo(wiki, undone.run, night)
             assert _broken(wiki) == []
