@@ -96,8 +96,10 @@ def encode(analysis: Analysis) -> bytes:
     return json.dumps({"form": FORM, **values}, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def decode(data: bytes) -> Analysis:
-    """Notes from JSON bytes; `ValueError` when they are of another form."""
+def decode(data: bytes | Analysis) -> Analysis:
+    """Notes from JSON bytes; `ValueError` when they are of another form. Notes are returned as they are."""
+    if isinstance(data, Analysis):
+        return data
     values: dict[str, Any] = json.loads(data)
     if values.pop("form", None) != FORM:
         raise ValueError("notes of another form")

@@ -17,7 +17,7 @@ class SourceNotes:
     source_id: str
     location: str
     target: str  # vault path that citations point into
-    analysis: Analysis
+    analysis: Analysis | bytes  # bytes are those of `analysis.encode`, to be decoded where they are used
 
 
 @dataclass(frozen=True, slots=True)

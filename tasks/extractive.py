@@ -14,11 +14,12 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from tasks import choice, sentences, subjects, tagging
-from tasks.analysis import Analysis, Section, Sentence, Table, encode
+from tasks.analysis import Analysis, Section, Sentence, Table, decode, encode
 from tasks.assembly import Use, assemble
-from tasks.compile import Compilation, CompileRequest
+from tasks.compile import Compilation, CompileRequest, SourceNotes
 from tasks.confidence import supported_share
-from tasks.grouping import plan
+from tasks.grouping import Subject, plan
+from tasks.many import Many, here
 from tasks.records import BlockKind, Document, PageProposal, Part
 
 _ITEM = re.compile(r"^\s*(?:[-*+•‣◦▪–]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?", re.M)
@@ -108,32 +109,45 @@ class ExtractiveCompiler:
     """Writes pages of quoted sentences; `sentences` is the most that one source adds to a page."""
 
     sentences: int = 30
+    many: Many = here  # carries out the writing of each page
 
     def compile(self, request: CompileRequest) -> Compilation:
         """The pages that the changed sources concern, each from the notes of all its live sources."""
         if not request.changed:
             return Compilation()
         groups = plan(request.topics, request.pages, request.changed)
-        proposals: list[PageProposal] = []
         skipped = dict(groups.skipped)
-        for subject in groups.subjects:
-            uses = [
-                Use(
-                    notes.source_id,
-                    notes.target or notes.analysis.target,
-                    notes.analysis,
-                    member.main,
-                    member.sections,
-                )
-                for member in subject.members
-                for notes in (request.notes(member.source_id),)
-            ]
-            proposal = assemble(subject.key, subject.keys, uses, self.sentences, subject.rivals)
+        work = [
+            _Work(subject, tuple(request.notes(member.source_id) for member in subject.members))
+            for subject in groups.subjects
+        ]
+        proposals = []
+        for subject, proposal in zip(groups.subjects, self.many(_page, self.sentences, work), strict=True):
             if proposal is None:
-                skipped |= {use.source_id: "it holds no sentence or table to quote" for use in uses if use.main}
+                mains = (member.source_id for member in subject.members if member.main)
+                skipped |= dict.fromkeys(mains, "it holds no sentence or table to quote")
             else:
-                proposals.append(replace(proposal, page_id=subject.page_id))
+                proposals.append(proposal)
         return Compilation(tuple(proposals), groups.retired, skipped)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """A subject, and the notes on its members in their order."""
+
+    subject: Subject
+    notes: tuple[SourceNotes, ...]
+
+
+def _page(limit: int, work: _Work) -> PageProposal | None:
+    """The proposal for one subject, or None when its sources hold nothing to quote."""
+    subject = work.subject
+    uses = []
+    for member, notes in zip(subject.members, work.notes, strict=True):
+        held = decode(notes.analysis)
+        uses.append(Use(notes.source_id, notes.target or held.target, held, member.main, member.sections))
+    proposal = assemble(subject.key, subject.keys, uses, limit, subject.rivals)
+    return None if proposal is None else replace(proposal, page_id=subject.page_id)
 
 
 class _Outline:

@@ -6,8 +6,19 @@ UTC with a trailing Z, to the second. Rows that are stored (`*Record`) have a st
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
+from operator import attrgetter
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def _small(record: type[T]) -> type[T]:
+    """Have a record that comes in dozens a page pickled as a call of its class, in a quarter of the usual time."""
+    values = attrgetter(*(field.name for field in fields(record)))  # type: ignore[arg-type]  # it is a dataclass
+    record.__reduce__ = lambda self: (record, values(self))  # type: ignore[method-assign]
+    return record
 
 
 class Outcome(StrEnum):
@@ -119,6 +130,7 @@ class SourceRecord:
 # --- documents -------------------------------------------------------------------------------------------------------
 
 
+@_small
 @dataclass(frozen=True, slots=True)
 class Part:
     """One block of a document, without its anchor.
@@ -156,6 +168,7 @@ class Document:
     last_anchor: int = 0               # highest paragraph number ever given out, so that none is used twice
 
 
+@_small
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A piece of evidence that search can return."""
@@ -186,6 +199,7 @@ class DocumentRecord:
 # --- pages -----------------------------------------------------------------------------------------------------------
 
 
+@_small
 @dataclass(frozen=True, slots=True)
 class Citation:
     """The words of a source that a sentence relies on."""
@@ -197,6 +211,7 @@ class Citation:
     label: str = ""           # 'nw-' and 8 hex digits of sha256 over source id, anchor and quote
 
 
+@_small
 @dataclass(frozen=True, slots=True)
 class ProposedBlock:
     """A block that a compiler wants on a page. `key` names its role and stays the same from night to night."""
@@ -226,6 +241,7 @@ class PageProposal:
     stage: tuple[str, ...] = ()        # reasons to hold it back whatever its confidence ('injection_suspected')
 
 
+@_small
 @dataclass(frozen=True, slots=True)
 class BlockRecord:
     """A block of a page as last seen on disk."""
@@ -238,6 +254,7 @@ class BlockRecord:
     placed: bool = False      # a person moved it to where it stands, so it stays there
 
 
+@_small
 @dataclass(frozen=True, slots=True)
 class PropertyRecord:
     """A property that the pipeline wrote: its value's hash then. A different value on disk is the person's."""
