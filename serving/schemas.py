@@ -248,6 +248,28 @@ class StagingAnswer(Answer):
     min_confidence: Literal["high", "medium", "low"]
 
 
+class VersionItem(Item):
+    run: str
+    at: str
+    who: Literal["run", "person"]
+    change: Literal["created", "changed", "renamed", "deleted"]
+    path: str
+    size: int = Field(description="Bytes; 0 when the page was deleted, or its text is kept no longer.")
+    added: int = Field(description="Lines, against the version before.")
+    removed: int
+    snapshot: str = Field(description="Where its text is kept; empty when it is kept no longer.")
+    diff: str | None = Field(None, description="With --diff: a unified diff against the version before.")
+
+
+class PageHistoryAnswer(Answer):
+    id: str
+    slug: str
+    title: str
+    path: str
+    former_slugs: list[str]
+    versions: list[VersionItem] = Field(description="Newest first.")
+
+
 class LeftItem(Item):
     path: str
     reason: str = Field(description="Why the file stays as it is.")
@@ -290,6 +312,7 @@ ANSWERS: dict[str, type[Answer]] = {
     "audit": AuditAnswer,
     "changes": ChangesAnswer,
     "undo": UndoAnswer,
+    "page history": PageHistoryAnswer,
     "check": CheckAnswer,
     "lint": LintAnswer,
     "scaffold": ScaffoldAnswer,

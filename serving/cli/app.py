@@ -26,6 +26,7 @@ class _Commands(LazyGroup):
         "audit": Entry("serving.cli.runs:audit", MAINTENANCE, "Every file a run has written."),
         "changes": Entry("serving.cli.runs:changes", MAINTENANCE, "What changed since a snapshot."),
         "lint": Entry("serving.cli.lint:lint", MAINTENANCE, "What is wrong with the pages; put right what is safe."),
+        "page": Entry("serving.cli.history:page", MAINTENANCE, "The versions of a page."),
         "undo": Entry("serving.cli.undo:undo", MAINTENANCE, "Take a run back."),
         "scaffold": Entry("serving.cli.scaffold:scaffold", MAINTENANCE, "Make the index anew below its marker."),
         "routing": Entry("serving.cli.routing:routing", MAINTENANCE, "The table of branches: make, validate, clean."),
