@@ -178,6 +178,7 @@ class _Night:
         planned = report_of(session, gathering, taken, drawn, sources, embedded, None)
         keep_report(session, _as_planned(planned, writes))
         done = runner.run("commit", self._commit, writes, changes)
+        self._strike_refused(drawn, sources, done)
         return report_of(session, gathering, taken, drawn, sources, embedded, done)
 
     # --- reading
@@ -339,6 +340,22 @@ class _Night:
     def _commit(self, writes: Sequence[FileWrite], changes: Changes) -> CommitResult:
         session = self._session
         return commit(session.state, session.run, session.kind, writes, changes, session.now)
+
+
+    def _strike_refused(self, drawn: Plan, sources: Mapping[str, SourceRecord], done: CommitResult) -> None:
+        """Take new pages whose file could not be made out of the lists again; they wait as candidates."""
+        landed = set(done.landed)
+        refused = [page for page in drawn.created if page.path not in landed]
+        if not refused:
+            return
+        lost = {page.id for page in refused}
+        freed = tuple(
+            replace(record, pages=tuple(page for page in record.pages if page not in lost))
+            for record in sources.values()
+            if lost & set(record.pages)
+        )
+        listed = list_pages(self._session.wiki, self._session.state.vault, (), (), refused)
+        self._commit(listed, Changes(sources=freed))
 
 
 _SILENT = frozenset({Outcome.WITHDRAWN, Outcome.DUPLICATE})

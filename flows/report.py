@@ -124,6 +124,8 @@ def keep_note(session: Session, report: NightReport) -> FileWrite | None:
     except FileNotFoundError:
         deleted = session.state.runs.deleted_by_person(path)
         return None if deleted else FileWrite(path, None, encode(ours))
+    except OSError:
+        return None  # a folder of this name, say: the digest is kept in state all the same
     text = decode(before)
     found = _MARK.search(text)
     if found is None:

@@ -181,6 +181,9 @@ def _with_properties(
                 change[key] = value
                 known[key] = PropertyRecord(key, new)
             continue
+        if key == "sources" and new == on_disk:  # a program that moves a file leads the links to it along
+            known[key] = PropertyRecord(key, new)
+            continue
         known[key] = PropertyRecord(key, CLAIMED + new)
         if new != on_disk and (new != seen or sheet.reopen) and key not in _SILENT:
             shown = value if isinstance(value, str) else ", ".join(value) if not isinstance(value, bool) else str(value)

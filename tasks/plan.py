@@ -173,7 +173,10 @@ class _Draft:
         if reasons:
             self._stage(target, page, "new", None, reasons)
             return
-        self._writes.append(FileWrite(target.path, None, encode(page.markdown), Changes(pages=(page,))))
+        taken = ("its name was taken while the night was at work",)
+        fallback = None if waiting is not None else self._candidate(target, page, "new", None, taken)
+        content = encode(page.markdown)
+        self._writes.append(FileWrite(target.path, None, content, Changes(pages=(page,)), otherwise=fallback))
         self._created.append(page)
         if waiting is not None and on_disk is not None:
             done = replace(waiting, state="promoted", note="more sources raised its confidence", page="")
