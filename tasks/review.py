@@ -50,7 +50,8 @@ class Decision:
 
 def proposal_hash(proposal: PageProposal) -> str:
     """Return a hash of what a proposal says, links and labels aside: a discarded proposal is not made again."""
-    words = [proposal.title, *(f"{block.key}\x1f{blocks.plain_hash(block.text)}" for block in proposal.blocks)]
+    said = (f"{block.key}\x1f{blocks.plain_hash(block.text, block.kind)}" for block in proposal.blocks)
+    words = [proposal.title, *said]
     return hashlib.sha256("\x1e".join(words).encode()).hexdigest()
 
 
