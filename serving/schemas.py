@@ -270,6 +270,15 @@ class PageHistoryAnswer(Answer):
     versions: list[VersionItem] = Field(description="Newest first.")
 
 
+class BackupAnswer(Answer):
+    file: str = Field(description="The archive.")
+    root: str = Field(description="The wiki's folder.")
+    files: int
+    bytes: int = Field(description="Of the files, not compressed.")
+    size: int = Field(description="Of the archive; 0 for a dry run of backup.")
+    snapshot: str
+
+
 class LeftItem(Item):
     path: str
     reason: str = Field(description="Why the file stays as it is.")
@@ -312,6 +321,8 @@ ANSWERS: dict[str, type[Answer]] = {
     "audit": AuditAnswer,
     "changes": ChangesAnswer,
     "undo": UndoAnswer,
+    "backup": BackupAnswer,
+    "restore": BackupAnswer,
     "page history": PageHistoryAnswer,
     "check": CheckAnswer,
     "lint": LintAnswer,

@@ -30,6 +30,8 @@ class _Commands(LazyGroup):
         "undo": Entry("serving.cli.undo:undo", MAINTENANCE, "Take a run back."),
         "scaffold": Entry("serving.cli.scaffold:scaffold", MAINTENANCE, "Make the index anew below its marker."),
         "routing": Entry("serving.cli.routing:routing", MAINTENANCE, "The table of branches: make, validate, clean."),
+        "backup": Entry("serving.cli.backup:backup", MAINTENANCE, "The whole wiki in one file."),
+        "restore": Entry("serving.cli.backup:restore", MAINTENANCE, "Bring a backup back."),
         "check": Entry("serving.cli.check:check", MAINTENANCE, "Whether the state is sound; repair what can be."),
         "up": Entry("serving.cli.up:up", ADVANCED, "Prefect server, schedules and sync, until stopped."),
         "schema": Entry("serving.cli.schema:schema", ADVANCED, "The JSON Schema of a command's --json."),
