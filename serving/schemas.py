@@ -279,6 +279,14 @@ class BackupAnswer(Answer):
     snapshot: str
 
 
+class ExportAnswer(Answer):
+    kind: Literal["obsidian", "llms.txt", "llms-full.txt", "jsonl"]
+    target: str
+    snapshot: str
+    files: list[str] = Field(description="Files written, or that a dry run would write; below the target.")
+    bytes: int
+
+
 class LeftItem(Item):
     path: str
     reason: str = Field(description="Why the file stays as it is.")
@@ -321,6 +329,7 @@ ANSWERS: dict[str, type[Answer]] = {
     "audit": AuditAnswer,
     "changes": ChangesAnswer,
     "undo": UndoAnswer,
+    "export": ExportAnswer,
     "backup": BackupAnswer,
     "restore": BackupAnswer,
     "page history": PageHistoryAnswer,

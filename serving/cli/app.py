@@ -32,6 +32,7 @@ class _Commands(LazyGroup):
         "routing": Entry("serving.cli.routing:routing", MAINTENANCE, "The table of branches: make, validate, clean."),
         "backup": Entry("serving.cli.backup:backup", MAINTENANCE, "The whole wiki in one file."),
         "restore": Entry("serving.cli.backup:restore", MAINTENANCE, "Bring a backup back."),
+        "export": Entry("serving.cli.export:export", MAINTENANCE, "The wiki for readers who have no nightwiki."),
         "check": Entry("serving.cli.check:check", MAINTENANCE, "Whether the state is sound; repair what can be."),
         "up": Entry("serving.cli.up:up", ADVANCED, "Prefect server, schedules and sync, until stopped."),
         "schema": Entry("serving.cli.schema:schema", ADVANCED, "The JSON Schema of a command's --json."),
