@@ -1,0 +1,198 @@
+"""What a person and their programs do to the vault between two nights, and what is made of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from config.wiki import Wiki, open_wiki
+from flows.session import open_state
+from tests import wikis
+from tests.invariants import broken
+from tests.wikis import COLOSSUS, ENIAC, SETTINGS, page, put, run
+
+THIN = "# Abacus\n\nAn abacus is a counting frame.\n"
+CORRECTED = ENIAC.replace("18,000", "17,468")
+
+
+def _tick(wiki: Wiki, stem: str, box: str = "promote") -> None:
+    text = page(wiki.root, f"candidates/{stem}")
+    put(wiki.root, f"wiki/candidates/{stem}.md", text.replace(f"{box}: false", f"{box}: true"))
+
+
+def _with_update(root: Path) -> Wiki:
+    """A wiki in which an update waits, because a person reworded the sentence that its source corrected."""
+    wiki = wikis.make(root, machine=ENIAC, codes=COLOSSUS)
+    run(wiki)
+    put(wiki.root, "wiki/eniac.md", page(wiki.root, "eniac").replace("completed in 1945", "finished in 1945"))
+    put(wiki.root, "raw_sources/machine.md", ENIAC.replace("completed in 1945", "completed in 1946"))
+    assert [line.kind for line in run(wiki, 2).waiting] == ["update"]
+    return wiki
+
+
+def test_a_page_that_left_the_pages_folder_is_kept_up_where_it_is(tmp_path: Path) -> None:
+    """Its id tells which page it is; it does not count as deleted."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC)
+    run(wiki)
+    put(wiki.root, "Computers/eniac.md", page(wiki.root, "eniac"))
+    (wiki.root / "wiki/eniac.md").unlink()
+    put(wiki.root, "raw_sources/machine.md", CORRECTED)
+    run(wiki, 2)
+    run(wiki, 3)
+    assert "17,468" in (wiki.root / "Computers/eniac.md").read_text() and not (wiki.root / "wiki/eniac.md").exists()
+
+
+def test_another_pages_folder_leaves_the_old_pages_alive(tmp_path: Path) -> None:
+    """Naming a new folder moves nothing and deletes nothing; pages are followed when the person moves them."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC)
+    run(wiki)
+    put(wiki.root, "nightwiki.yaml", SETTINGS + "pages:\n  dir: Pages\n")
+    put(wiki.root, "raw_sources/machine.md", CORRECTED)
+    put(wiki.root, "raw_sources/codes.md", COLOSSUS)
+    run(open_wiki(wiki.root), 2)
+    assert "17,468" in page(wiki.root, "eniac") and (wiki.root / "Pages/colossus.md").exists()
+
+
+def test_links_and_the_index_follow_a_renamed_file(tmp_path: Path) -> None:
+    """A file renamed outside of Obsidian leaves no dead link in what the pipeline wrote."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC, codes=COLOSSUS)
+    run(wiki)
+    (wiki.root / "wiki/eniac.md").rename(wiki.root / "wiki/The Giant.md")
+    run(wiki, 2)
+    assert "[[The Giant|ENIAC]]" in page(wiki.root, "colossus") and "[[The Giant|ENIAC]]" in page(wiki.root, "index")
+    assert broken(wiki) == []
+
+
+def test_a_deleted_page_leaves_the_index_and_comes_back_into_it(tmp_path: Path) -> None:
+    """The generated list shows what is there."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC, codes=COLOSSUS)
+    run(wiki)
+    (wiki.root / "wiki/eniac.md").rename(tmp_path / "aside.md")
+    run(wiki, 2)
+    assert "eniac" not in page(wiki.root, "index")
+    (tmp_path / "aside.md").rename(wiki.root / "wiki/eniac.md")
+    run(wiki, 3)
+    assert page(wiki.root, "index").count("[[eniac|ENIAC]]") == 1
+
+
+def test_a_deleted_index_stays_deleted_and_a_folder_of_its_name_does_no_harm(tmp_path: Path) -> None:
+    """Neither stops a night."""
+    wiki = wikis.make(tmp_path / "w", SETTINGS + "digest:\n  note: Digest.md\n", machine=ENIAC)
+    (wiki.root / "Digest.md").mkdir()
+    run(wiki)
+    (wiki.root / "wiki/index.md").unlink()
+    (wiki.root / "wiki/index.md").mkdir()
+    put(wiki.root, "raw_sources/codes.md", COLOSSUS)
+    assert run(wiki, 2).created == 1
+
+
+def test_a_renamed_candidate_is_followed_and_its_copy_is_not(tmp_path: Path) -> None:
+    """The recorded file keeps the id; a box ticked in a copy does nothing."""
+    wiki = wikis.make(tmp_path / "w", thin=THIN)
+    run(wiki)
+    put(wiki.root, "wiki/candidates/abacus 1.md", page(wiki.root, "candidates/abacus"))
+    _tick(wiki, "abacus 1")
+    assert run(wiki, 2).changed == ()
+    (wiki.root / "wiki/candidates/abacus 1.md").unlink()
+    (wiki.root / "wiki/candidates/abacus.md").rename(wiki.root / "wiki/candidates/Frame.md")
+    _tick(wiki, "Frame")
+    run(wiki, 3)
+    assert (wiki.root / "wiki/abacus.md").exists() and not (wiki.root / "wiki/candidates/Frame.md").exists()
+
+
+def test_a_candidate_is_no_page_when_its_folder_is_set_elsewhere(tmp_path: Path) -> None:
+    """It still waits where it is, and nothing links to it."""
+    wiki = wikis.make(tmp_path / "w", thin=THIN)
+    run(wiki)
+    put(wiki.root, "nightwiki.yaml", SETTINGS + "pages:\n  candidates: Review\n")
+    report = run(open_wiki(wiki.root), 2)
+    assert [line.slug for line in report.waiting] == ["abacus"] and not open_state(wiki).ledger.pages()
+
+
+def test_a_candidate_dragged_among_the_pages_gets_no_twin(tmp_path: Path) -> None:
+    """It is the person's note from then on; what its source says later has a name of its own."""
+    wiki = wikis.make(tmp_path / "w", thin=THIN)
+    run(wiki)
+    (wiki.root / "wiki/candidates/abacus.md").rename(wiki.root / "wiki/abacus.md")
+    put(wiki.root, "raw_sources/thin.md", THIN.replace("counting", "reckoning"))
+    run(wiki, 2)
+    run(wiki, 3)
+    assert not (wiki.root / "wiki/candidates/abacus.md").exists()
+
+
+def test_a_dry_run_tells_what_a_ticked_box_will_do(tmp_path: Path) -> None:
+    """Its paths are those that the night then writes."""
+    wiki = wikis.make(tmp_path / "w", thin=THIN)
+    run(wiki)
+    _tick(wiki, "abacus")
+    planned = run(wiki, 2, dry_run=True)
+    assert "wiki/abacus.md" in planned.changed and planned.changed == run(wiki, 2).changed
+
+
+def test_an_update_ticked_too_late_is_made_again(tmp_path: Path) -> None:
+    """The page was edited after the update was made: the tick is refused, and a fresh update shows the new page."""
+    wiki = _with_update(tmp_path / "w")
+    put(wiki.root, "wiki/eniac.md", page(wiki.root, "eniac") + "\nMy words.\n")
+    _tick(wiki, "eniac.update")
+    assert "has changed" in run(wiki, 3).problems[0].cause
+    _tick(wiki, "eniac.update")
+    run(wiki, 4)
+    assert "1946" in page(wiki.root, "eniac") and "My words." in page(wiki.root, "eniac")
+
+
+def test_an_update_follows_its_renamed_page_and_goes_with_a_deleted_one(tmp_path: Path) -> None:
+    """Promotion writes the page where it is now; without a page there is nothing to update."""
+    wiki = _with_update(tmp_path / "a")
+    (wiki.root / "wiki/eniac.md").rename(wiki.root / "wiki/Giant.md")
+    _tick(wiki, "eniac.update")
+    run(wiki, 3)
+    assert "1946" in page(wiki.root, "Giant") and not (wiki.root / "wiki/eniac.md").exists()
+    other = _with_update(tmp_path / "b")
+    (other.root / "wiki/eniac.md").unlink()
+    run(other, 3)
+    assert list((other.root / "wiki/candidates").glob("*.md")) == []
+
+
+def test_a_name_taken_by_a_folder_makes_the_page_wait(tmp_path: Path) -> None:
+    """The page is not lost, and nothing lists what is not there."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC)
+    (wiki.root / "wiki/eniac.md").mkdir(parents=True)
+    report = run(wiki)
+    assert report.problems[0].subject == "wiki/eniac.md" and "[[eniac" not in page(wiki.root, "index")
+    assert (wiki.root / "wiki/candidates/eniac.md").exists() and broken(wiki) == []
+
+
+def test_conflict_copies_and_other_bytes_are_the_persons(tmp_path: Path) -> None:
+    """A second file with the same id, an emptied page and bytes that are no UTF-8 stay as they are."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC, codes=COLOSSUS)
+    run(wiki)
+    copy = page(wiki.root, "eniac") + "\nmine\n"
+    put(wiki.root, "wiki/eniac (conflicted copy 2026-03-01).md", copy)
+    put(wiki.root, "wiki/colossus.md", "")
+    with (wiki.root / "wiki/eniac.md").open("ab") as file:
+        file.write(b"\ncaf\xe9\n")
+    put(wiki.root, "raw_sources/machine.md", CORRECTED)
+    put(wiki.root, "raw_sources/codes.md", COLOSSUS.replace("1,600", "1,700"))
+    run(wiki, 2)
+    assert page(wiki.root, "eniac (conflicted copy 2026-03-01)") == copy and page(wiki.root, "colossus") == ""
+    raw = (wiki.root / "wiki/eniac.md").read_bytes()
+    assert raw.endswith(b"\ncaf\xe9\n") and b"17,468" in raw
+
+
+def test_a_page_behind_a_link_out_of_the_vault_is_not_written(tmp_path: Path) -> None:
+    """What was to be written there waits as an update."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC)
+    run(wiki)
+    before = page(wiki.root, "eniac")
+    (wiki.root / "wiki/eniac.md").rename(tmp_path / "outside.md")
+    (wiki.root / "wiki/eniac.md").symlink_to(tmp_path / "outside.md")
+    put(wiki.root, "raw_sources/machine.md", CORRECTED)
+    run(wiki, 2)
+    assert (tmp_path / "outside.md").read_text() == before
+    assert "17,468" in page(wiki.root, "candidates/eniac.update")
+
+
+def test_a_log_of_thousands_of_equal_lines_is_read_at_once(tmp_path: Path) -> None:
+    """A note may say the same thing very often."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC)
+    put(wiki.root, "wiki/Log.md", "nothing new\n\n" * 20_000)
+    assert run(wiki).created == 1
