@@ -25,7 +25,7 @@ from tasks.fusion import Configuration
 
 FLOORS = Path(__file__).with_name("floors.json")
 QUESTIONS = Path(__file__).with_name("questions")
-SLACK = 0.01
+SLACK = 0.02
 SMALL = 300
 HELD: tuple[Configuration, ...] = ("bm25", "seed", "fused")
 

@@ -97,10 +97,10 @@ def test_a_drop_is_a_shortfall() -> None:
 def test_floors_rise_by_themselves_and_fall_with_a_reason() -> None:
     """A lower figure without a reason leaves the floor; with one it falls, and the reason is kept."""
     floors = {"c": {"digest": "d", "floors": {"a": 0.5}, "lowered": []}}
-    assert moved("c", "d", {"a": 0.9}, floors)["floors"] == {"a": 0.89}
+    assert moved("c", "d", {"a": 0.9}, floors)["floors"] == {"a": 0.88}
     assert moved("c", "d", {"a": 0.3}, floors)["floors"] == {"a": 0.5}
     lowered = moved("c", "d", {"a": 0.3}, floors, "the corpus lost pages")
-    assert lowered["floors"] == {"a": 0.29} and lowered["lowered"][0]["reason"] == "the corpus lost pages"
+    assert lowered["floors"] == {"a": 0.28} and lowered["lowered"][0]["reason"] == "the corpus lost pages"
 
 
 def test_measures_are_those_of_the_field() -> None:
