@@ -38,8 +38,15 @@ def summary(markdown: str) -> str:
         first = usual.group(1)
     else:
         first = next((block.text for block in blocks.split(body[:6000]) if block.kind is BlockKind.PARAGRAPH), "")
-    said = sentences.split(plain.plain(first))
-    return textwrap.shorten(said[0], _SUMMARY, placeholder=" …") if said else ""
+    return first_sentence(first)
+
+
+def first_sentence(paragraph: str) -> str:
+    """The first sentence of a paragraph in plain words, not too long."""
+    said = sentences.split(plain.plain(paragraph))
+    if not said or len(said[0]) <= _SUMMARY:
+        return " ".join(said[0].split()) if said else ""
+    return textwrap.shorten(said[0], _SUMMARY, placeholder=" …")
 
 
 def line(entry: Entry) -> str:

@@ -32,7 +32,7 @@ def summary(markdown: str) -> str:
     end = _BLANK.search(markdown, at)
     paragraph = markdown[at : end.start() if end else len(markdown)]
     plainly = not any(_ODD.match(line) for line in paragraph.splitlines()) and "\n\n" not in paragraph
-    return index_page.summary(paragraph + "\n") if plainly else index_page.summary(markdown)
+    return index_page.first_sentence(paragraph) if plainly else index_page.summary(markdown)
 
 
 def sections(text: str) -> Mapping[str, tuple[str, ...]]:
