@@ -95,6 +95,9 @@ def test_writing_commands_can_be_tried_dry() -> None:
         "check",
         "list",
         "show",
+        "diff",
+        "history",
+        "validate",
     }
     lacking = [
         path for path, command in COMMANDS.items() if path[-1] not in readers and "--dry-run" not in options(command)
