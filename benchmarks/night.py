@@ -1,4 +1,5 @@
-"""What a night costs, as ratios measured in one run: `python -m benchmarks.night [--pages N] [--scale N] [--json FILE]`.
+"""What a night costs, as ratios measured in one run:
+`python -m benchmarks.night [--pages N] [--scale N] [--json FILE]`.
 
 - a first night over HTML pages, against trafilatura alone on the same pages in as many processes;
 - the same night as a Prefect flow, once a server is up, against the plain one;
@@ -67,7 +68,7 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-# --- sources -----------------------------------------------------------------------------------------------------------
+# --- sources --------------------------------------------------------------------------------------------------------
 
 
 def html_pages(folder: Path, count: int) -> Iterator[tuple[str, bytes]]:
@@ -171,7 +172,7 @@ def trafilatura_alone(folder: Path) -> float:
     return seconds(lambda: subprocess.run(command, check=True, capture_output=True))
 
 
-# --- measurements --------------------------------------------------------------------------------------------------------
+# --- measurements ---------------------------------------------------------------------------------------------------
 
 
 def first_night(html: Path, pages: int, rounds: int, runner: Callable[[], StepRunner] = DirectRunner) -> list[Figure]:

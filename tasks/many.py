@@ -1,4 +1,4 @@
-"""One function over many items: the shape in which work can be shared out over processes (`tasks.crew`) or done here."""
+"""One function over many items: work in a shape that can be shared out over processes (`tasks.crew`) or done here."""
 
 from __future__ import annotations
 

@@ -11,10 +11,8 @@ from dataclasses import replace
 from tasks import linking, links, properties
 from tasks.blocks import Resolve, normal_hash, split
 from tasks.pages import digest, stem_of
-from tasks.records import BlockKind, Owner, PageRecord
+from tasks.records import Owner, PageRecord
 from tasks.slugs import fold
-
-_LINKED = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.TABLE, BlockKind.QUOTE})
 
 
 def relink(page: PageRecord, names: linking.Names, gone: Collection[str], resolve: Resolve) -> PageRecord:
@@ -63,7 +61,7 @@ def _rewritten(page: PageRecord, change: Callable[[str], str], resolve: Resolve)
     records = list(page.blocks)
     at = 0
     for number, (block, record) in enumerate(zip(found, page.blocks, strict=True)):
-        if record.owner is not Owner.PIPELINE or block.kind not in _LINKED:
+        if record.owner is not Owner.PIPELINE or block.kind not in linking.LINKED:
             continue
         text = change(block.text)
         if text != block.text:
