@@ -17,7 +17,9 @@ from tasks.records import Outcome
 from tests import wikis
 from tests.invariants import broken, unsettled
 from tests.test_cli import say, told
-from tests.wikis import COLOSSUS, ENIAC, page, put, run, vault
+from tests.web import Reply, Web
+from tests.web import page as page_reply
+from tests.wikis import COLOSSUS, ENIAC, SETTINGS, page, put, run, vault
 
 THIN = "# Abacus\n\nAn abacus is a counting frame.\n"
 MORE = ENIAC.replace("18,000", "17,468")
@@ -139,6 +141,27 @@ def test_a_removed_sources_page_comes_back_and_stays(tmp_path: Path) -> None:
     assert done.sources == ("raw_sources/machine.md",) and unsettled(wiki, 3) == []
     put(wiki.root, "raw_sources/machine.md", MORE)
     run(wiki, 4)
+    assert "17,468" in page(wiki.root, "eniac") and broken(wiki) == []
+
+
+def test_an_undone_address_waits_for_other_bytes(tmp_path: Path, web: Web) -> None:
+    """It is asked as before; the same article, or a failure, brings nothing back, a corrected one does."""
+    article = f"<title>ENIAC</title><h1>ENIAC</h1><article><p>{ENIAC[9:]}</article>"
+    web.route("/robots.txt", Reply(404))
+    same, other = page_reply(article), page_reply(article.replace("18,000", "17,468"))
+    address = web.route("/eniac", same, same, Reply(503), Reply(503), Reply(503), same, other)
+    settings = f"{SETTINGS}fetch:\n  allow_private: [127.0.0.1]\n  host_pause_seconds: 0\n  retries: 0\n"
+    wiki = wikis.make(tmp_path / "w", settings)
+    put(wiki.root, "raw_sources/inbox.md", f"{address}\n")
+    before = vault(wiki.root)
+    night = run(wiki)
+    assert night.created == 1 and len(list((wiki.root / "evidence").iterdir())) == 1
+    _undo(wiki, night.run, 1)
+    assert vault(wiki.root) == before
+    for day in range(2, 12):
+        if run(wiki, day).changed:
+            break
+        assert _outcomes(wiki) == {Outcome.UNDONE}
     assert "17,468" in page(wiki.root, "eniac") and broken(wiki) == []
 
 
