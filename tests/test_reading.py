@@ -225,3 +225,14 @@ def test_a_slow_reader_of_results_is_no_slow_source(tmp_path: Path) -> None:
             found.append(result.outcome)
             time.sleep(0.4)
     assert found == [Outcome.OK] * 4
+
+
+def test_a_large_parent_is_not_counted_against_the_limit(tmp_path: Path) -> None:
+    """A process of a gigabyte may start readers that are allowed far less."""
+    settings = Settings(extract=Extract(workers=1, memory_megabytes=600))
+    ballast = bytearray(900 * 1024 * 1024)
+    ballast[:: 4096] = b"x" * len(ballast[:: 4096])
+    (tmp_path / "a.txt").write_text("Words to read, and some more of them.\n" * 3)
+    with ReadingPool(settings) as pool:
+        (result,) = pool.read([ReadJob("a", str(tmp_path / "a.txt"), "raw/a.txt")])
+    assert result.outcome is Outcome.OK and len(ballast)
