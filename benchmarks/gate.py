@@ -26,7 +26,7 @@ from tasks.fusion import Configuration
 FLOORS = Path(__file__).with_name("floors.json")
 QUESTIONS = Path(__file__).with_name("questions")
 SLACK = 0.02
-SMALL = 300
+SMALL = 200
 HELD: tuple[Configuration, ...] = ("bm25", "seed", "fused")
 
 Figures = dict[str, float]  # 'fused paraphrase recall@5' -> value
