@@ -18,7 +18,7 @@ from tasks import branches, index_page, links, scaffold
 from tasks.branches import Lost
 from tasks.records import FileWrite, Finding
 from tasks.slugs import fold
-from tasks.text_bytes import digest, encode
+from tasks.text_bytes import digest, encode, shown
 
 KIND = "routing-clean"
 INIT = "routing-init"
@@ -96,7 +96,7 @@ def _drawn(session: Session, vault: ReadIn) -> tuple[FileWrite | None, RoutingRe
         return None, RoutingReport("", outside=len(entries), left="the index has no categories to make branches of")
     report = RoutingReport(
         "",
-        branches=tuple((name, len(members)) for name, members in inside.items()),
+        branches=tuple((shown(name), len(members)) for name, members in inside.items()),
         outside=len(groups.get(index_page.REST, ())),
         lost=branches.lost(before) if before is not None else None,
         changed=(ROUTING,),

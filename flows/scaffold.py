@@ -18,7 +18,7 @@ from tasks import scaffold as scaffolds
 from tasks.index_page import Entry
 from tasks.records import FileWrite, PageRecord
 from tasks.slugs import fold
-from tasks.text_bytes import digest, encode
+from tasks.text_bytes import digest, encode, shown
 
 KIND = "scaffold"
 
@@ -74,12 +74,14 @@ def _draw(session: Session, vault: ReadIn, make: bool) -> tuple[tuple[FileWrite,
     text = note_text(state.vault, path)
     entries, former = entries_of(listed_pages(wiki, vault.pages.values()))
     bases = (*candidates_base(wiki, state), *attention_base(wiki, state)) if entries else ()
+    if text is None and (wiki.root / path).exists():
+        return bases, ScaffoldReport("", path, (), (), f"{path} is no file that can be read")
     if text is None and ((not make and state.runs.deleted_by_person(path)) or not entries):
         why = f"{path} was deleted by a person; `nightwiki scaffold` makes it again" if entries else ""
         return bases, ScaffoldReport("", path, (), (), why)
     before = f"# {wiki.name}\n" if text is None else text
     groups = scaffolds.categories(before, entries, former)
-    report = ScaffoldReport("", path, tuple((name, len(members)) for name, members in groups.items()), ())
+    report = ScaffoldReport("", path, tuple((shown(name), len(members)) for name, members in groups.items()), ())
     made = scaffolds.regenerate(before, entries, former)
     if made == text:
         return bases, report

@@ -19,6 +19,7 @@ from flows.scaffold import ScaffoldReport, scaffold
 from flows.session import open_state
 from flows.steps import StepRunner
 from tasks.records import Finding
+from tasks.text_bytes import shown
 
 T = TypeVar("T")
 
@@ -117,7 +118,7 @@ def findings_table(findings: tuple[Finding, ...]) -> str:
 
 
 def _cell(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("[", "\\[")
+    escaped = shown(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("[", "\\[")
     return " ".join(escaped.split())
 
 

@@ -11,6 +11,7 @@ from tasks.index_page import REST, Entry
 from tasks.pages import stem_of
 from tasks.records import Finding
 from tasks.slugs import fold
+from tasks.text_bytes import shown
 
 FILE = "ROUTING.md"
 DANGLING = "dangling-entry"
@@ -93,7 +94,7 @@ def clean(text: str, index: links.LinkIndex, former: Mapping[str, str]) -> tuple
             if dead and not _carries(rows, entry.line):
                 gone[entry.line] = entry.target
     kept = "".join(row for number, row in enumerate(rows, start=1) if number not in gone)
-    return kept, tuple(gone.values())
+    return kept, tuple(shown(target) for target in gone.values())
 
 
 def _carries(rows: Sequence[str], line: int) -> bool:
@@ -113,4 +114,4 @@ def _links(text: str) -> Mapping[int, list[links.Link]]:
 
 
 def _finding(check: str, line: int, message: str, fix: str) -> Finding:
-    return Finding(check, "warning", FILE, line, message, fix)
+    return Finding(check, "warning", FILE, line, shown(message), shown(fix))

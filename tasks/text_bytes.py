@@ -15,6 +15,11 @@ def encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
+def shown(text: str) -> str:
+    """Return a text that can be shown and sent: bytes that are not UTF-8 become marks of replacement."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def digest(content: bytes) -> str:
     """Return the sha256 of some bytes, in hex."""
     return hashlib.sha256(content).hexdigest()

@@ -47,6 +47,21 @@ def test_a_deleted_page_leaves_no_trace_of_ours(wiki: Wiki) -> None:
     assert kinds[-6:] == ["lint", "scaffold", "routing-clean"] * 2
 
 
+def test_a_persons_own_notes_are_never_written(tmp_path: Path) -> None:
+    """Faults in adopted notes are told; a night, a week and lint's repairs leave every byte of them."""
+    adopt = wikis.SETTINGS + 'staging:\n  policy: off\nadopt:\n  pages: ["**/*.md"]\n'
+    wiki = wikis.make(tmp_path / "w", adopt, eniac=ENIAC)
+    put(wiki.root, "Tubes.md", "---\nup: [[ENIAC]]\naliases: [Valve]\n---\r\nSee [[ghost]] and [[eniac]].\n")
+    put(wiki.root, "My/Radio.md", "Uses a [[Valve]].\n")
+    (wiki.root / "My/Old.md").write_bytes(b"caf\xe9 [[d\xe9ad]]\n")
+    before = {path: path.read_bytes() for path in wiki.root.rglob("*.md")}
+    run(wiki)
+    report = weekly(wiki, DirectRunner(), NOW)
+    assert {path: path.read_bytes() for path in before} == before
+    told = {one.check for one in report.lint.findings} if report.lint else set()
+    assert told >= {"dead-link", "alias-only-link", "unquoted-link"} and markdown(report.steps).encode()
+
+
 def test_a_busy_wiki_is_left_alone(wiki: Wiki) -> None:
     """While another run holds the lock nothing is begun."""
     before = vault(wiki.root)

@@ -12,6 +12,7 @@ from serving.cli.common import TerminalProgress, dry_run_option, json_option, pr
 from serving.cli.group import Example
 from serving.schemas import FindingItem, LintAnswer
 from tasks.records import Finding
+from tasks.text_bytes import shown
 
 
 @click.command(cls=Example, example="nightwiki lint --fix")
@@ -35,7 +36,7 @@ def lint(wiki: Wiki, fix: bool, dry_run: bool, as_json: bool) -> int:
                 findings=items(report.findings),
                 fixed=items(report.fixed),
                 run=report.run,
-                changed=list(report.changed),
+                changed=[shown(path) for path in report.changed],
             )
         )
         return 3 if report.findings else 0
@@ -50,7 +51,12 @@ def items(findings: Sequence[Finding]) -> list[FindingItem]:
     """Findings as JSON shows them."""
     return [
         FindingItem(
-            check=one.check, severity=one.severity, page=one.page, line=one.line, message=one.message, fix=one.fix
+            check=one.check,
+            severity=one.severity,
+            page=shown(one.page),
+            line=one.line,
+            message=one.message,
+            fix=one.fix,
         )
         for one in findings
     ]
@@ -58,7 +64,7 @@ def items(findings: Sequence[Finding]) -> list[FindingItem]:
 
 def place(finding: Finding) -> str:
     """A finding's place as `path:line`."""
-    return f"{finding.page}:{finding.line}" if finding.line else finding.page
+    return f"{shown(finding.page)}:{finding.line}" if finding.line else shown(finding.page)
 
 
 def show(findings: Sequence[Finding]) -> None:

@@ -86,5 +86,7 @@ def clean(wiki: Wiki, dry_run: bool, as_json: bool) -> int:
         return 0
     for target in report.removed:
         click.echo(f"{'would be ' if dry_run else ''}removed: [[{target}]]")
-    click.echo(report.left or f"{len(report.removed)} entries {'to be ' if dry_run else ''}removed.")
+    number = len(report.removed)
+    said = f"{number} {'entry' if number == 1 else 'entries'} {'to be ' if dry_run else ''}removed."
+    click.echo(report.left or said)
     return 0

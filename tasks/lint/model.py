@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tasks.lint.desk import Desk
 from tasks.records import Finding
+from tasks.text_bytes import shown
 
 ERROR, WARNING = "error", "warning"
 BY_FIX = "nightwiki lint --fix"
@@ -42,4 +43,4 @@ class Check:
 
     def issue(self, page: str, line: int, message: str, fix: str, repair: Repair | None = None) -> Issue:
         """An issue of this check; `page` is a vault path, `line` counts from 1, 0 is the whole file."""
-        return Issue(Finding(self.name, self.severity, page, line, message, fix), repair)
+        return Issue(Finding(self.name, self.severity, page, line, shown(message), shown(fix)), repair)
