@@ -37,7 +37,7 @@ def main() -> None:
     settings, analyse = cast("tuple[Settings, Analyse | None]", receive(jobs))
     _limit(settings.extract.memory_megabytes)
     # Parsers make many short-lived objects and few cycles; by default a tenth of the time goes to looking for those.
-    gc.set_threshold(50_000, 20, 20)
+    gc.set_threshold(200_000, 20, 20)
     send(results, "ready")
     warm = False
     while True:
