@@ -148,6 +148,10 @@ class Schedule(Section):
     weekly: str = Field("0 3 * * 0", description="Cron of the weekly tidying; empty means never.")
 
 
+class Git(Section):
+    commit: bool = Field(False, description="After each run, commit exactly its files to the vault's Git repository.")
+
+
 class Settings(Section):
     """The whole of `nightwiki.yaml`."""
 
@@ -172,3 +176,4 @@ class Settings(Section):
     digest: Digest = Field(default_factory=Digest, description="Where the night reports.")
     prefect: Prefect = Field(default_factory=Prefect, description="Prefect's place.")
     schedule: Schedule = Field(default_factory=Schedule, description="When things run.")
+    git: Git = Field(default_factory=Git, description="A history in Git.")

@@ -19,6 +19,7 @@ from typing import Any, cast
 from pydantic import TypeAdapter
 
 from config.wiki import Wiki
+from flows.git_commit import commit_run
 from flows.steps import utc_now
 from storage.durable import write_file
 from storage.readin import Hashes, Known
@@ -94,6 +95,8 @@ def writing(wiki: Wiki, kind: str, now: str) -> Iterator[Session]:
         except Exception as error:
             state.runs.finish(run, "failed", utc_now(), message=" ".join(str(error).split())[:500])
             raise
+        if wiki.settings.git.commit:
+            commit_run(wiki, state, run)
 
 
 @contextlib.contextmanager
