@@ -310,11 +310,24 @@ class InitAnswer(Answer):
     writes: list[str] = Field(description="Files written, or that a dry run would write.")
 
 
+class BenchItem(Item):
+    configuration: str
+    kind: str = Field(description="Of the questions: lexical or identifier.")
+    questions: int
+    found: int = Field(description="Questions whose page came among the first five.")
+
+
+class BenchAnswer(Answer):
+    results: list[BenchItem]
+    summary: str = Field(description="Which configuration is best for this wiki, and by how much.")
+
+
 ANSWERS: dict[str, type[Answer]] = {
     "init": InitAnswer,
     "ingest": IngestAnswer,
     "sync": IngestAnswer,
     "search": SearchAnswer,
+    "bench": BenchAnswer,
     "status": StatusAnswer,
     "sources list": SourcesAnswer,
     "sources ignore": SourcesAnswer,

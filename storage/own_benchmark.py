@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from storage.engine import Engine
@@ -74,15 +74,24 @@ class OwnReport:
         return " ".join([text, verdict + where, *self.degraded])
 
 
+def _untold(name: str, done: int, total: int) -> None:
+    """Nobody listens."""
+
+
 def compare(
-    engine: Engine, questions: Sequence[OwnQuestion], configurations: Sequence[Configuration] = COMPARED
+    engine: Engine,
+    questions: Sequence[OwnQuestion],
+    configurations: Sequence[Configuration] = COMPARED,
+    tell: Callable[[str, int, int], None] = _untold,
 ) -> OwnReport:
-    """Asks every question under every configuration."""
+    """Asks every question under every configuration; `tell` hears how far it is."""
     kinds = sorted({question.kind for question in questions})
     counts = {(configuration, kind): 0 for configuration in configurations for kind in kinds}
     degraded: dict[str, None] = {}
-    for configuration in configurations:
-        for question in questions:
+    total = len(configurations) * len(questions)
+    for turn, configuration in enumerate(configurations):
+        for number, question in enumerate(questions, start=1):
+            tell("ask", turn * len(questions) + number, total)
             result = engine.search(question.text, TOP, configuration=configuration)
             degraded.update(dict.fromkeys(f"{one.what}: {one.reason}." for one in result.degraded))
             counts[configuration, question.kind] += any(hit.id == question.page_id for hit in result.hits)

@@ -34,6 +34,7 @@ class _Commands(LazyGroup):
         "restore": Entry("serving.cli.backup:restore", MAINTENANCE, "Bring a backup back."),
         "export": Entry("serving.cli.export:export", MAINTENANCE, "The wiki for readers who have no nightwiki."),
         "check": Entry("serving.cli.check:check", MAINTENANCE, "Whether the state is sound; repair what can be."),
+        "bench": Entry("serving.cli.bench:bench", ADVANCED, "Which way of searching suits your pages."),
         "up": Entry("serving.cli.up:up", ADVANCED, "Prefect server, schedules and sync, until stopped."),
         "schema": Entry("serving.cli.schema:schema", ADVANCED, "The JSON Schema of a command's --json."),
     }
