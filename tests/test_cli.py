@@ -91,6 +91,7 @@ def test_writing_commands_can_be_tried_dry() -> None:
         "audit",
         "changes",
         "schema",
+        "bench",
         "up",
         "check",
         "list",
