@@ -4,6 +4,7 @@ PYTHON ?= $(firstword $(shell command -v python3.11 python3.12 python3.13 python
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo-wiki
+DATA ?= ../shared/data
 INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: demo test lint types unit bench clean
@@ -29,6 +30,9 @@ unit: $(VENV)/.dev
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 bench: $(VENV)/.dev
+	@if test -d "$(DATA)"; then $(BIN)/python -m benchmarks.gate --shared "$(DATA)"; \
+	else echo "No retrieval sets in $(DATA): name their folder with make bench DATA=FOLDER."; fi
+	@$(BIN)/python -m benchmarks.lint
 	@$(BIN)/python -m benchmarks.night
 
 clean:
