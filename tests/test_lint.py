@@ -12,6 +12,7 @@ from config.wiki import Wiki, open_wiki
 from flows.lint import LintReport, lint
 from flows.night import sync
 from flows.steps import DirectRunner
+from flows.undo import undo
 from tasks.lint.registry import CHECKS
 from tasks.near import Compared, compare
 from tasks.records import EmbeddingRecord, Finding
@@ -117,6 +118,21 @@ def test_fix_takes_the_link_off_and_leaves_the_words(wiki: Wiki) -> None:
     ]
     before = vault(wiki.root)
     assert run(wiki, 3).changed == () and look(wiki, fix=True, day=4).fixed == ()
+    assert vault(wiki.root) == before
+
+
+def test_fix_keeps_line_endings_and_can_be_undone(wiki: Wiki) -> None:
+    """A file with Windows endings keeps them, and undoing the run gives the former bytes."""
+    eniac, page = stem(wiki, "eniac"), wiki.root / f"wiki/{stem(wiki, 'colossus')}.md"
+    page.write_bytes(page.read_bytes().replace(b"\n", b"\r\n"))
+    (wiki.root / f"wiki/{eniac}.md").unlink()
+    sync(wiki, DirectRunner(), "2026-03-02T10:00:00Z")
+    before = vault(wiki.root)
+    report = look(wiki, fix=True)
+    mended = {**before, f"wiki/{page.name}": page.read_bytes()}
+    assert vault(wiki.root) == mended
+    assert page.read_bytes() == before[f"wiki/{page.name}"].replace(f"[[{eniac}|ENIAC]]".encode(), b"ENIAC")
+    undo(wiki, report.run, "2026-03-03T10:00:00Z")
     assert vault(wiki.root) == before
 
 
