@@ -94,7 +94,10 @@ def clean(text: str, index: links.LinkIndex, former: Mapping[str, str]) -> tuple
             if dead and not _carries(rows, entry.line):
                 gone[entry.line] = entry.target
     kept = "".join(row for number, row in enumerate(rows, start=1) if number not in gone)
-    return kept, tuple(shown(target) for target in gone.values())
+    if not gone:
+        return text, ()
+    rest, more = clean(kept, index, former)  # an entry may have stayed for lines below it that are gone now
+    return rest, (*(shown(target) for target in gone.values()), *more)
 
 
 def _carries(rows: Sequence[str], line: int) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from config.errors import NightwikiError
 from flows import routing
 from flows.scaffold import scaffold
 from flows.steps import DirectRunner
-from tasks import branches, links
+from tasks import branches, links, route
 from tests import wikis
 from tests.wikis import COLOSSUS, ENIAC, put, run
 
@@ -36,6 +38,24 @@ def test_clean_takes_only_entries_whose_page_is_gone() -> None:
     kept, removed = branches.clean(TABLE, INDEX, {"old-name": "eniac"})
     assert kept == TABLE.replace("- [[alan-turing]] was here\n", "")
     assert removed == ("alan-turing",)
+
+
+LINES = ("## A", "## B ##", "- [[eniac]]", "- [[gone]]", "\t- [[gone|x]] y", "* [[lost]] [[eniac]]", "- [ ] [[lost]]")
+OTHER = ("words", "", "```", "> - [[gone]]", "- `[[gone]]`", "\u2028", "---", "<!-- [[gone]] -->", "- [[#here]]")
+
+
+@given(st.lists(st.sampled_from(LINES + OTHER), max_size=14), st.sampled_from(["\n", "\r\n", "\r"]))
+def test_whatever_a_person_types_clean_only_removes_dead_entries(lines: list[str], ending: str) -> None:
+    """The rest stays in its order byte for byte, and a second time there is nothing to do."""
+    text = ending.join(lines)
+    kept, removed = branches.clean(text, INDEX, {})
+    before, after = route.rows(text), route.rows(kept)
+    gone = [row for row in before if "[[gone" in row or "[[lost]]" in row]
+    assert len(before) - len(after) == len(removed)
+    rest = iter(before)
+    assert all(any(row == other for other in rest) for row in after)
+    assert all(row in after for row in before if row not in gone)
+    assert branches.clean(kept, INDEX, {}) == (kept, ())
 
 
 def test_validate_tells_each_fault_with_its_line() -> None:
