@@ -10,6 +10,7 @@ from config.wiki import open_wiki
 from flows.night import sync
 from flows.session import open_state
 from flows.steps import DirectRunner
+from flows.undo import undo
 from serving.new_wiki import carry_out, plan
 from tests.wikis import ENIAC, put, run
 
@@ -32,7 +33,7 @@ def _adopt(root: Path) -> None:
 
 
 def test_notes_of_every_shape_are_never_written(tmp_path: Path) -> None:
-    """Odd properties, odd bytes and odd names pass through init, nights and syncs untouched."""
+    """Odd properties, odd bytes and odd names pass through init, nights, syncs and undo untouched."""
     root = tmp_path / "vault"
     put(root, "Notes/A.md", "\ufeff---\ntitle: NO\nat: 12:30\n---\r\nENIAC and [[B|b]]\r\n")
     put(root, "Notes/B.md", "---\nACME Ltd\n1 High St\n---\nDear all")
@@ -47,6 +48,8 @@ def test_notes_of_every_shape_are_never_written(tmp_path: Path) -> None:
     put(root, "raw_sources/machine.md", ENIAC.replace("18,000", "17,468"))
     run(wiki, 2)
     sync(wiki, DirectRunner(), "2026-03-03T02:00:00Z")
+    undo(wiki, first.run, "2026-03-04T02:00:00Z", since=True)
+    assert not (root / "wiki/eniac.md").exists()
     assert first.created == 1 and _hashes(root) == before
     adopted = [page.path for page in open_state(wiki).ledger.pages().values() if page.adopted]
     assert sorted(adopted) == ["Notes/A.md", "Notes/B.md", "Notes/latin.md", "日記/今日.md"]
