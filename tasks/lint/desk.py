@@ -27,7 +27,6 @@ class Material:
     notes: Mapping[str, str] = field(default_factory=dict)  # further notes whose links count, such as index.md
     routing: str | None = None  # text of ROUTING.md
     pages_dir: str = "wiki"
-    evidence_dir: str = "evidence"
     similar: tuple[tuple[str, str, float], ...] = ()  # pairs of page ids with the cosine of their embeddings
     read: Callable[[str], str | None] = lambda path: None  # a file's text
     document: Callable[[str], Document | None] = lambda source_id: None
