@@ -144,6 +144,19 @@ def test_a_removed_sources_page_comes_back_and_stays(tmp_path: Path) -> None:
     assert "17,468" in page(wiki.root, "eniac") and broken(wiki) == []
 
 
+def test_an_undo_that_was_cut_off_is_finished_by_the_next(tmp_path: Path) -> None:
+    """Killed after its commit and before its note in the diary, it is taken up again, and finds all done."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC, codes=COLOSSUS)
+    before, night = vault(wiki.root), run(wiki).run
+    first = _undo(wiki, night)
+    diary = wiki.state_dir / "runs/runs.jsonl"
+    lines = diary.read_text().splitlines(keepends=True)
+    diary.write_text("".join(lines[: next(n for n, line in enumerate(lines) if '"undone"' in line)]))
+    again = _undo(wiki, night)
+    assert (again.run, again.changed, again.left) == (first.run, (), ()) and vault(wiki.root) == before
+    assert open_state(wiki).runs.all()[0].undone_by == first.run
+
+
 def test_an_undone_address_waits_for_other_bytes(tmp_path: Path, web: Web) -> None:
     """It is asked as before; the same article, or a failure, brings nothing back, a corrected one does."""
     article = f"<title>ENIAC</title><h1>ENIAC</h1><article><p>{ENIAC[9:]}</article>"
