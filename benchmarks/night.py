@@ -201,7 +201,7 @@ def prefect_share(html: Path, pages: int) -> list[Figure]:
     with new_wiki() as source:
         for name, content in html_pages(html, pages):
             (source / "raw_sources" / name).write_bytes(content)
-        script = [sys.executable, "-m", "benchmarks.night_flow", str(source), str(pages)]
+        script = [sys.executable, "-m", "benchmarks.night_flow", str(source)]
         done = subprocess.run(script, capture_output=True, text=True, check=True, cwd=ROOT)
     plain, flow = json.loads(done.stdout.splitlines()[-1])
     return [
