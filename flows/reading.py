@@ -1,0 +1,131 @@
+"""Sources from bytes to documents: the batches of a night's reading, and what they gave."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+from config.settings import Settings
+from flows.copies import place_for
+from flows.gathering import Gathering
+from flows.session import Session
+from flows.steps import StepRunner
+from tasks.evidence import encode_document
+from tasks.extractive import analyse_document
+from tasks.reading import Analyse, ReadJob, ReadResult, SourceReader
+from tasks.records import TRANSIENT, ChunksRecord, DocumentRecord, FileWrite, Outcome
+from tasks.text_bytes import digest, encode
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+BATCH = 100
+"""Sources read in one step; a night over very many uses larger steps, so that it has at most `MOST_BATCHES`."""
+
+MOST_BATCHES = 50
+
+
+class Reading:
+    """Reads what was gathered; holds the documents, chunks and readable copies of this run."""
+
+    def __init__(
+        self,
+        session: Session,
+        runner: StepRunner,
+        reader: Callable[[Settings, Analyse], SourceReader],
+        folder: Path,
+    ) -> None:
+        self._session, self._runner, self._reader, self._folder = session, runner, reader, folder
+        self.documents: dict[str, DocumentRecord] = {}
+        self.chunks: dict[str, ChunksRecord] = {}
+        self.copies: dict[str, FileWrite] = {}
+
+    def read(self, gathering: Gathering) -> None:
+        """Read every job, batch by batch, and settle what became of each source."""
+        jobs = [self._with_previous(job) for job in gathering.jobs]
+        if not jobs:
+            return
+        size = max(BATCH, -(-len(jobs) // MOST_BATCHES))
+        steps = -(-len(jobs) // size)
+        done = 0
+        limit = self._session.wiki.settings.compile.sentences
+        with self._reader(self._session.wiki.settings, partial(analyse_document, limit=limit)) as pool:
+            for number, batch in enumerate(batched(jobs, size), start=1):
+                name = "read" if steps == 1 else f"read {number} of {steps}"
+                self._runner.run(name, self._read_batch, pool, batch, gathering, done, len(jobs))
+                done += len(batch)
+
+    def _with_previous(self, job: ReadJob) -> ReadJob:
+        """The job with the former document beside it, so that paragraphs keep their numbers."""
+        if not job.evidence:
+            return job
+        former = self.documents_of([job.source_id]).get(job.source_id)
+        if former is None:
+            return job
+        path = self._folder / f"{job.source_id}.json"
+        path.write_bytes(former.document)
+        return replace(job, previous=str(path))
+
+    def _read_batch(
+        self, pool: SourceReader, jobs: Sequence[ReadJob], gathering: Gathering, before: int, total: int
+    ) -> None:
+        for done, result in enumerate(pool.read(jobs), start=before + 1):
+            self._take(result, gathering)
+            self._runner.progress("read", done, total)
+
+    def _take(self, result: ReadResult, gathering: Gathering) -> None:
+        record, now = gathering.records[result.source_id], self._session.now
+        document = result.document
+        if document is None:
+            gathering.settle(record, result.outcome, result.reason, result.next_step)
+            if gathering.before.get(record.id, record).topics and result.outcome not in TRANSIENT:
+                log.info("%s: %s; its former text stays", record.location, result.outcome.value)
+            return
+        self.documents[record.id] = DocumentRecord(record.id, encode_document(document), result.analysis)
+        self.chunks[record.id] = ChunksRecord(record.id, result.chunks)
+        evidence, seal = "", ""
+        if result.evidence_text:
+            seal = digest(encode(result.evidence_text))
+            evidence, now_there = place_for(self._session, document.target, record.evidence_hash, seal)
+            document = replace(document, target=evidence)
+            self.copies[record.id] = FileWrite(evidence, now_there, encode(result.evidence_text))
+            self.documents[record.id] = DocumentRecord(record.id, encode_document(document), result.analysis)
+        reason = "; ".join((*document.notes, *_hidden(document.hidden_removed)))
+        gathering.settle(
+            replace(
+                record,
+                title=document.title,
+                topics=result.topics,
+                evidence=evidence,
+                read_at=now,
+                evidence_hash=seal,
+            ),
+            Outcome.OK,
+            reason,
+        )
+
+    def documents_of(self, ids: Sequence[str]) -> Mapping[str, DocumentRecord]:
+        """What was read in former runs, by source."""
+        if not self._session.dry:
+            rows = self._session.state.ledger.rows("documents", ids)
+        else:
+            snapshot = self._session.state.reader.current()
+            rows = snapshot.rows("documents", ids) if snapshot else ()
+        return {row.id: row for row in rows if isinstance(row, DocumentRecord)}
+
+
+def _hidden(removed: int) -> tuple[str, ...]:
+    return (f"{removed} hidden pieces of text were taken out",) if removed else ()
+
+
+def batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
+    """The items in tuples of `size`; the last one may be shorter."""
+    rest = iter(items)
+    while batch := tuple(islice(rest, size)):
+        yield batch
