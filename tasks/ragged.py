@@ -53,7 +53,8 @@ class Ragged:
         pieces: list[NDArray[Any]] = []
         lengths = np.zeros(size, np.int64)
         lengths[moves[stay]] = np.diff(self.bounds)[stay]
-        apart = (np.diff(origin) != 1) | (origin[1:] < 0)  # where a run of rows that stay together ends
+        # Where a run of old rows that stay together ends; a new row is a run of its own, also right before old row 0.
+        apart = (np.diff(origin) != 1) | (origin[1:] < 0) | (origin[:-1] < 0)
         edges = [0, *(np.flatnonzero(apart) + 1).tolist(), size] if size else []
         for start, end in pairwise(edges):
             if origin[start] < 0:

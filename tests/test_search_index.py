@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from config.errors import StateError
@@ -54,6 +54,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example({1: "zebra"}, {0: "zebra", 1: "zebra"}, {}, {}, {}, {})  # a new page right before the first old one
 @given(PAGES, PAGES, VECTORS, VECTORS, CHUNKS, CHUNKS)
 def test_an_updated_index_equals_one_built_anew(
     tmp_path: Path,
