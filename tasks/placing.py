@@ -222,7 +222,7 @@ def _step_by_step(
     for old in disk:
         new = wanted.get(old.origin)
         if new is not None and new not in current:
-            attempt([new if item.origin == old.origin else item for item in current])
+            any(attempt([form if item.origin == old.origin else item for item in current]) for form in _forms(new))
     leaving = [item.origin for item in current if item.origin not in wanted]
     for origin in leaving:
         attempt([item for item in current if item.origin != origin])
@@ -232,13 +232,19 @@ def _step_by_step(
         before = {other.record.id for other in goal[:number]}
         first = max((n + 1 for n, other in enumerate(current) if other.record.id in before), default=0)
         places = sorted(range(len(current) + 1), key=lambda n: (abs(n - first), n))
-        texts = [item.text, other_marker(item.text)] if item.record.kind is BlockKind.LIST else [item.text]
-        options = [(place, replace(item, text=text)) for place in places for text in texts]
+        options = [(place, form) for place in places for form in _forms(item)]
         any(attempt([*current[:place], option, *current[place:]]) for place, option in options)
     for origin in leaving:
         attempt([item for item in current if item.origin != origin])
     text = _joined(body, on_disk, current, head)
     return current, split(text), text
+
+
+def _forms(item: Item) -> tuple[Item, ...]:
+    """The item, and a list with the other bullet besides: beside another list it would else run into it."""
+    if item.record.kind is not BlockKind.LIST:
+        return (item,)
+    return (item, replace(item, text=other_marker(item.text)))
 
 
 def _joined(body: str, on_disk: Sequence[Block], items: Sequence[Item], head: str) -> str:
