@@ -44,6 +44,8 @@ _SERVER = {
     "PREFECT_SERVER_UI_V2_ENABLED": "false",  # the new pages ask an analytics host from the browser
     "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": "prefect.server.concurrency.lease_storage.filesystem",
     "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
+    "PREFECT_SERVER_DATABASE_TIMEOUT": "60",  # a busy machine makes SQLite wait; at 10 s requests end as 503
+    "PREFECT_SERVER_DATABASE_CONNECTION_TIMEOUT": "60",
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
     "PREFECT_SERVER_LOGGING_LEVEL": "WARNING",
 }

@@ -77,6 +77,11 @@ class Up:
 
     def post(self, path: str, **body: Any) -> Any:
         answer = self.api.post(path, json=body)
+        for _ in range(20):  # as Prefect's own client does: a busy database answers 503
+            if answer.status_code != 503:
+                break
+            time.sleep(1)
+            answer = self.api.post(path, json=body)
         answer.raise_for_status()
         return answer.json()
 
