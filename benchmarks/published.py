@@ -23,8 +23,6 @@ from tasks.embed import Embedder
 from tasks.model import Model
 from tasks.records import ChunksRecord, EmbeddingRecord, PageRecord
 
-_RECORDS = {"pages": PageRecord, "embeddings": EmbeddingRecord, "chunks": ChunksRecord}
-
 
 class KeptVectors:
     """An embedder that remembers on disk what it has embedded."""

@@ -10,7 +10,6 @@ from tasks.extracted import Extracted, table
 from tasks.records import BlockKind, Part
 
 MAX_ROWS = 1000
-MAX_LINE = 4000
 _BREAK = re.compile(r"\n[ \t\f\v]*\n\s*")
 _ITEM = re.compile(r"[ \t]*(?:[-*•‣–]|\d{1,3}[.)])[ \t]+\S")
 

@@ -27,13 +27,6 @@ class Ragged:
         np.cumsum([len(row) for row in rows], out=bounds[1:])
         return cls(np.concatenate(rows) if rows else np.zeros(0, dtype), bounds)
 
-    @classmethod
-    def of_bytes(cls, rows: Sequence[bytes]) -> Ragged:
-        """From byte strings."""
-        bounds = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum([len(row) for row in rows], out=bounds[1:])
-        return cls(np.frombuffer(b"".join(rows), np.uint8), bounds)
-
     def __len__(self) -> int:
         return len(self.bounds) - 1
 

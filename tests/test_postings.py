@@ -43,7 +43,7 @@ def test_rows_follow_too(rows: list[bytes], data: st.DataObject) -> None:
     after = [*kept, b"new"]
     moves = np.array([-1 if n in gone else kept_number(n, gone) for n in range(len(rows))], np.int64)
     new = {len(kept): np.frombuffer(b"new", np.uint8)}
-    updated = Ragged.of_bytes(rows).updated(moves, new, len(after))
+    updated = Ragged.of([np.frombuffer(row, np.uint8) for row in rows], np.uint8).updated(moves, new, len(after))
     assert [updated.row(number).tobytes() for number in range(len(updated))] == after
 
 
