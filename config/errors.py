@@ -7,7 +7,8 @@
     ├── SourceError                one source could not be read (becomes its outcome)
     ├── StateError                 the state folder is damaged or of another version
     ├── MissingExtraError          an optional package is not installed
-    └── ModelUnavailableError      the embedding model cannot be loaded (search goes on by keywords)
+    ├── ModelUnavailableError      the embedding model cannot be loaded (search goes on by keywords)
+    └── ModelError                 the language model gave no usable reply
 
 The command line prints `str(error)`: one line, and exits 1.
 """
@@ -60,3 +61,13 @@ class MissingExtraError(NightwikiError):
 
 class ModelUnavailableError(NightwikiError):
     """The embedding model is absent or broken; search answers by keywords and says so."""
+
+
+class ModelError(NightwikiError):
+    """The language model gave no usable reply. `kind` is a value of `tasks.llm.ask.Kind`."""
+
+    def __init__(self, kind: str, reason: str, subject: str = "model", next_step: str = "") -> None:
+        super().__init__(subject, reason, next_step)
+        self.kind = kind
+        self.reason = reason
+        self.args = (kind, reason, subject, next_step)

@@ -89,10 +89,58 @@ class Chunks(Section):
 
 
 class Compile(Section):
-    compiler: Literal["extractive"] = Field(
-        "extractive", description="How pages are written; extractive quotes, and needs no model."
+    compiler: Literal["auto", "extractive", "model"] = Field(
+        "auto",
+        description="How pages are written: extractive quotes and needs no model; auto uses the model when one is set.",
     )
     sentences: int = Field(30, ge=3, description="Most sentences one source adds to a page.")
+
+
+class Roles(Section):
+    """A model for one kind of question; empty: the one of `model`."""
+
+    analyse: str = Field("", description="Reads a source: its subjects and claims.")
+    decide: str = Field("", description="Decides what a source does to which page.")
+    write: str = Field("", description="Writes blocks.")
+    cite: str = Field("", description="Finds the words that a sentence relies on.")
+    route: str = Field("", description="Chooses branches.")
+    answer: str = Field("", description="Answers questions.")
+
+
+class Endpoint(Section):
+    """How the model is reached. The key stands in the environment or the keyring, never here."""
+
+    base_url: str = Field(
+        "", description="Address of an OpenAI-compatible server, such as http://127.0.0.1:11434/v1."
+    )
+    key_variable: str = Field(
+        "", description="Environment variable that holds the key; empty means the provider's usual one."
+    )
+    timeout_seconds: float = Field(180, gt=0, description="Limit for one reply.")
+    max_output_tokens: int = Field(8000, ge=16, description="Longest reply.")
+    max_reply_megabytes: float = Field(4, gt=0, description="Larger replies are cut off while they are read.")
+    concurrent: int = Field(4, ge=1, le=256, description="Calls under way at once.")
+    requests_per_minute: int = Field(0, ge=0, description="Calls begun in a minute; 0 means no limit.")
+    tokens_per_minute: int = Field(0, ge=0, description="Tokens sent and asked for in a minute; 0 means no limit.")
+    retries: int = Field(3, ge=0, le=20, description="Further tries after a passing failure, with growing pauses.")
+
+
+class Budget(Section):
+    """Caps, counted before each call; 0 means no cap."""
+
+    run_tokens: int = Field(0, ge=0, description="Tokens that one run may use.")
+    day_tokens: int = Field(0, ge=0, description="Tokens that one day may use, over all runs.")
+    run_money: float = Field(0, ge=0, description="Dollars that one run may cost.")
+    day_money: float = Field(5, ge=0, description="Dollars that one day may cost, over all runs.")
+    run_minutes: float = Field(0, ge=0, description="Minutes after which a run asks the model nothing more.")
+    day_minutes: float = Field(0, ge=0, description="Minutes a day during which the model may be asked.")
+    ask_above: float = Field(
+        0.5, ge=0, description="`ingest` asks before a night that is expected to cost more dollars than this."
+    )
+    prices: tuple[str, ...] = Field(
+        (),
+        description="Prices that replace the known ones: model, dollars per million tokens in, and out.",
+    )
 
 
 class Staging(Section):
@@ -169,6 +217,14 @@ class Settings(Section):
     extract: Extract = Field(default_factory=Extract, description="How text is taken out of sources.")
     chunks: Chunks = Field(default_factory=Chunks, description="How evidence is cut for search.")
     compile: Compile = Field(default_factory=Compile, description="How pages are written.")
+    model: str = Field(
+        "",
+        description="Language model: anthropic:NAME, openai:NAME, google:NAME, openai-compatible:NAME (with"
+        " endpoint.base_url), claude or opencode (a program you are logged in to); empty means none.",
+    )
+    roles: Roles = Field(default_factory=Roles, description="Other models for single kinds of question.")
+    endpoint: Endpoint = Field(default_factory=Endpoint, description="How the language model is reached.")
+    budget: Budget = Field(default_factory=Budget, description="What the language model may cost.")
     staging: Staging = Field(default_factory=Staging, description="What waits for review.")
     embedding: Embedding = Field(default_factory=Embedding, description="The model of meaning search.")
     search: Search = Field(default_factory=Search, description="How questions are answered.")
