@@ -7,7 +7,7 @@ while the keywords are looked up.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
@@ -87,7 +87,7 @@ class Engine:
             raise ValueError(f"no configuration {configuration!r}; there are {', '.join(CONFIGURATIONS)}")
         question = question.encode("utf-8", "replace").decode("utf-8")  # half characters of a broken terminal
         answers = []
-        for wiki in self._wikis:
+        for wiki, ref in zip(self._wikis, self._refs(as_of), strict=True):
             asked = Question(
                 question,
                 max(0, wiki.wiki.hits if k is None else k),
@@ -97,10 +97,40 @@ class Engine:
                 configuration or wiki.wiki.configuration,
                 passages_by_meaning,
             )
-            answers.append(wiki.answer(asked, as_of))
+            answers.append(self._answer(wiki, asked, ref))
         if len(answers) == 1:
             return answers[0]
         return self._together(question, answers, k)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The wikis' names, in their order."""
+        return tuple(wiki.wiki.name for wiki in self._wikis)
+
+    def only(self, names: Collection[str]) -> Engine:
+        """An engine over some of these wikis that shares what this one has opened."""
+        fewer = Engine(())
+        fewer._wikis = [wiki for wiki in self._wikis if wiki.wiki.name in names]
+        return fewer
+
+    def opened(self, as_of: str = "") -> tuple[Opened | None, ...]:
+        """The opened snapshot of each wiki, None before its first; `as_of` as for `search`. Raises StateError."""
+        return tuple(wiki.opened(ref) for wiki, ref in zip(self._wikis, self._refs(as_of), strict=True))
+
+    def _refs(self, as_of: str) -> Sequence[str]:
+        """What to open of each wiki; the joined snapshots that an answer names pin each its own."""
+        parts = as_of.split(",")
+        return parts if len(parts) == len(self._wikis) else [as_of] * len(self._wikis)
+
+    def _answer(self, wiki: _WikiSearch, asked: Question, as_of: str) -> SearchResult:
+        """One wiki's answer; beside others, a broken one answers nothing and says why."""
+        try:
+            return wiki.answer(asked, as_of)
+        except StateError as error:
+            if len(self._wikis) == 1 or as_of:
+                raise
+            broken = Degraded("wiki", f"{error.subject}: {error.cause}", error.next_step)
+            return SearchResult(asked.text, "", True, (broken,), ())
 
     def _together(self, question: str, answers: Sequence[SearchResult], k: int | None) -> SearchResult:
         count = max((wiki.wiki.hits for wiki in self._wikis), default=0) if k is None else max(0, k)
@@ -128,11 +158,15 @@ class _WikiSearch:
         self._opening = Lock()
 
     def answer(self, question: Question, as_of: str) -> SearchResult:
-        opened = self._at(as_of) if as_of else self._current()
+        opened = self.opened(as_of)
         if opened is None:
             empty = Degraded("snapshot", "nothing was published yet", "Run `nightwiki ingest`")
             return SearchResult(question.text, "", True, (empty,), ())
         return answer(self.wiki.name, opened, self.wiki.model, question)
+
+    def opened(self, as_of: str) -> Opened | None:
+        """The snapshot a question is put to."""
+        return self._at(as_of) if as_of else self._current()
 
     def _at(self, ref: str) -> Opened:
         snapshot = self.wiki.reader.at(ref)
