@@ -83,24 +83,54 @@ class Engine:
         the hits to choose the excerpts, which takes some milliseconds a block. Raises StateError when the snapshot
         or its index cannot be read and nothing can take its place.
         """
+        return self._search([question], k, as_of, filters, explain, layer, configuration, passages_by_meaning)[0]
+
+    def search_many(
+        self,
+        questions: Sequence[str],
+        k: int | None = None,
+        filters: Filters = NO_FILTERS,
+        *,
+        explain: bool = False,
+        layer: Layer = "pages",
+        as_of: str = "",
+        configuration: Configuration | None = None,
+    ) -> tuple[SearchResult, ...]:
+        """As `search` for each question, all over the same snapshots; the questions are embedded together."""
+        return self._search(questions, k, as_of, filters, explain, layer, configuration, False)
+
+    def _search(
+        self,
+        questions: Sequence[str],
+        k: int | None,
+        as_of: str,
+        filters: Filters,
+        explain: bool,
+        layer: Layer,
+        configuration: Configuration | None,
+        passages_by_meaning: bool,
+    ) -> tuple[SearchResult, ...]:
         if configuration is not None and configuration not in CONFIGURATIONS:
             raise ValueError(f"no configuration {configuration!r}; there are {', '.join(CONFIGURATIONS)}")
-        question = question.encode("utf-8", "replace").decode("utf-8")  # half characters of a broken terminal
+        texts = [one.encode("utf-8", "replace").decode("utf-8") for one in questions]  # of a broken terminal
         answers = []
         for wiki, ref in zip(self._wikis, self._refs(as_of), strict=True):
-            asked = Question(
-                question,
-                max(0, wiki.wiki.hits if k is None else k),
-                filters,
-                explain,
-                layer,
-                configuration or wiki.wiki.configuration,
-                passages_by_meaning,
-            )
-            answers.append(self._answer(wiki, asked, ref))
+            asked = [
+                Question(
+                    text,
+                    max(0, wiki.wiki.hits if k is None else k),
+                    filters,
+                    explain,
+                    layer,
+                    configuration or wiki.wiki.configuration,
+                    passages_by_meaning,
+                )
+                for text in texts
+            ]
+            answers.append(self._answers(wiki, asked, ref))
         if len(answers) == 1:
             return answers[0]
-        return self._together(question, answers, k)
+        return tuple(self._together(text, [each[n] for each in answers], k) for n, text in enumerate(texts))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -122,15 +152,15 @@ class Engine:
         parts = as_of.split(",")
         return parts if len(parts) == len(self._wikis) else [as_of] * len(self._wikis)
 
-    def _answer(self, wiki: _WikiSearch, asked: Question, as_of: str) -> SearchResult:
-        """One wiki's answer; beside others, a broken one answers nothing and says why."""
+    def _answers(self, wiki: _WikiSearch, asked: Sequence[Question], as_of: str) -> tuple[SearchResult, ...]:
+        """One wiki's answers; beside others, a broken one answers nothing and says why."""
         try:
             return wiki.answer(asked, as_of)
         except StateError as error:
             if len(self._wikis) == 1 or as_of:
                 raise
             broken = Degraded("wiki", f"{error.subject}: {error.cause}", error.next_step)
-            return SearchResult(asked.text, "", True, (broken,), ())
+            return tuple(SearchResult(one.text, "", True, (broken,), ()) for one in asked)
 
     def _together(self, question: str, answers: Sequence[SearchResult], k: int | None) -> SearchResult:
         count = max((wiki.wiki.hits for wiki in self._wikis), default=0) if k is None else max(0, k)
@@ -157,12 +187,15 @@ class _WikiSearch:
         self._pinned: Opened | None = None
         self._opening = Lock()
 
-    def answer(self, question: Question, as_of: str) -> SearchResult:
+    def answer(self, questions: Sequence[Question], as_of: str) -> tuple[SearchResult, ...]:
+        """An answer a question, all from one snapshot."""
         opened = self.opened(as_of)
         if opened is None:
             empty = Degraded("snapshot", "nothing was published yet", "Run `nightwiki ingest`")
-            return SearchResult(question.text, "", True, (empty,), ())
-        return answer(self.wiki.name, opened, self.wiki.model, question)
+            return tuple(SearchResult(one.text, "", True, (empty,), ()) for one in questions)
+        if len(questions) > 1 and self.wiki.model is not None and opened.index.vectors:
+            self.wiki.model.ask_together([one.text for one in questions])
+        return tuple(answer(self.wiki.name, opened, self.wiki.model, one) for one in questions)
 
     def opened(self, as_of: str) -> Opened | None:
         """The snapshot a question is put to."""

@@ -49,6 +49,9 @@ class Embedder(Protocol):
     def embed_query(self, question: str) -> NDArray[np.float32]:
         """The vector of a question: (dimensions,)."""
 
+    def embed_queries(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors of questions, embedded together: (len(questions), dimensions)."""
+
 
 class FastEmbedder:
     """A fastembed model; `load` makes one."""
@@ -63,10 +66,17 @@ class FastEmbedder:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One row a text; texts of like length share a batch, so little is spent on padding."""
+        return self._together(texts, self._for_page)
+
+    def embed_queries(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        """One row a question, each as `embed_query` makes it."""
+        return self._together(questions, self._for_question)
+
+    def _together(self, texts: Sequence[str], prefix: str) -> NDArray[np.float32]:
         if not texts:
             return np.zeros((0, self.bare.embedding_size), np.float32)
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        rows = list(self.bare.embed([self._for_page + texts[i] for i in order], batch_size=self._batch))
+        rows = list(self.bare.embed([prefix + texts[i] for i in order], batch_size=self._batch))
         result = np.empty((len(texts), len(rows[0])), np.float32)
         result[order] = rows
         return _unit(result)

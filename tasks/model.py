@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
 
@@ -44,6 +44,13 @@ class Model:
         done.set_result(known)
         return done
 
+    def ask_together(self, questions: Sequence[str]) -> None:
+        """Begin to embed questions in one go, so that asking each finds its vector; at most KEPT_QUESTIONS of them."""
+        with self._knowing:
+            fresh = [one for one in dict.fromkeys(questions) if one not in self._known][:KEPT_QUESTIONS]
+        if len(fresh) > 1:
+            self._pool.submit(self._embed_all, fresh)
+
     def embedder(self) -> Embedder:
         """The model itself; ModelUnavailableError when it cannot be had."""
         if self._embedder is not None:
@@ -60,9 +67,20 @@ class Model:
             return self._embedder
 
     def _embed(self, question: str) -> NDArray[np.float32]:
-        vector = self.embedder().embed_query(question[:MOST_CHARACTERS])
         with self._knowing:
-            self._known[question] = vector
-            if len(self._known) > KEPT_QUESTIONS:
-                self._known.popitem(last=False)
+            known = self._known.get(question)  # while this waited, it may have been embedded with others
+        if known is not None:
+            return known
+        vector = self.embedder().embed_query(question[:MOST_CHARACTERS])
+        self._keep({question: vector})
         return vector
+
+    def _embed_all(self, questions: Sequence[str]) -> None:
+        vectors = self.embedder().embed_queries([one[:MOST_CHARACTERS] for one in questions])
+        self._keep(dict(zip(questions, vectors, strict=True)))
+
+    def _keep(self, vectors: Mapping[str, NDArray[np.float32]]) -> None:
+        with self._knowing:
+            self._known.update(vectors)
+            while len(self._known) > KEPT_QUESTIONS:
+                self._known.popitem(last=False)
