@@ -57,7 +57,7 @@ _NEGATION = re.compile(
     r"sans|nunca|ningun\w*|не|никогда|нет|без)\b|不|没|沒|無|无|非|ない|ません|なし|않|없",
     re.I,
 )
-_PARTICLES = frozenset("的了是在和与與及之为為也都于於其有这這那個个は が を に の と で も や へ た だ り れ し て い る".replace(" ", ""))
+_PARTICLES = frozenset("的了是在和與与及之为為也都于於其有这這那個个はがをにのとでもやへただりれしている")
 GLUE = frozenset(
     re.findall(
         r"\w+",
@@ -212,7 +212,8 @@ def _words(sentence: str, ground: str) -> tuple[int, tuple[str, ...]]:
     count, missing = len(set(cjk)), list(lost)
     for word in dict.fromkeys(re.findall(r"[^\W_]+(?:['’.\-][^\W_]+)*", plain)):
         terms = tokens.terms(word)
-        if not terms or word.lower() in _SPELLED or word.lower() in STOP_WORDS or word.isdigit() or set(terms) <= _GLUE_TERMS:
+        low = word.lower()
+        if not terms or low in _SPELLED or low in STOP_WORDS or low.isdigit() or set(terms) <= _GLUE_TERMS:
             continue
         count += 1
         if not any(_alike(term, have) for term in terms):
