@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from config.errors import NightwikiError, StateError
 from config.load import nearest
@@ -31,15 +31,22 @@ from storage.reader import Reader, Snapshot
 from storage.runs import Runs
 from tasks.records import CandidateRecord
 
+if TYPE_CHECKING:
+    from storage.engine import Engine
+
 NIGHTS = ("nightly", "ingest", "night")
 
 
-def status(wiki: Wiki) -> StatusAnswer:
-    """How the wiki stands. Asks it a question, too, for only that shows whether search is at its best."""
+def status(wiki: Wiki, engine: Engine | None = None) -> StatusAnswer:
+    """How the wiki stands. Asks it a question, too, for only that shows whether search is at its best.
+
+    `engine` is one that is open already, over this wiki alone.
+    """
     from storage.engine import Engine, searched
 
     snapshot = Reader(wiki.state_dir).current()
-    result = Engine([searched(wiki.state_dir, wiki.settings, model_cache())]).search(wiki.name, 1)
+    engine = engine or Engine([searched(wiki.state_dir, wiki.settings, model_cache())])
+    result = engine.search(wiki.name, 1)
     good = [run for run in Runs(wiki.state_dir).all() if run.kind in NIGHTS and run.state == "ok"]
     return StatusAnswer(
         pages=sum(not row["deleted"] for row in _rows(snapshot, "pages", ("deleted",))),

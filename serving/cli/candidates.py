@@ -12,7 +12,8 @@ from serving import look
 from serving.cli.choosing import Filters, Function, asked, chosen, confirmed, filter_options
 from serving.cli.common import dry_run_option, json_option, print_json, print_rows, wiki_option
 from serving.cli.group import DefaultGroup, Example
-from serving.schemas import CandidateAnswer, ReviewAnswer
+from serving.deciding import decide
+from serving.schemas import CandidateAnswer
 from tasks.records import CandidateRecord
 
 
@@ -139,25 +140,7 @@ def _decide(
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    if dry_run or not (good or bad):
-        answer = ReviewAnswer(
-            run="", promoted=[one.target for one in good], discarded=[one.slug for one in bad], refused={}
-        )
-    else:
-        from flows import night
-        from flows.reading_in import Review
-        from flows.steps import DirectRunner, utc_now
-
-        reviews = [Review(one.slug, True) for one in good] + [Review(one.slug, False, reason) for one in bad]
-        report = night.review(wiki, DirectRunner(), utc_now(), reviews)
-        refused = {problem.subject: problem.cause for problem in report.problems}
-        waiting = {one.id for one in look.open_candidates(wiki)}
-        answer = ReviewAnswer(
-            run=report.run,
-            promoted=[one.target for one in good if one.id not in waiting],
-            discarded=[one.slug for one in bad if one.id not in waiting],
-            refused=refused,
-        )
+    answer = decide(wiki, good, bad, reason, dry_run)
     if as_json:
         print_json(answer)
     else:

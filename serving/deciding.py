@@ -1,0 +1,36 @@
+"""Promoting and discarding candidates: one way for the terminal, REST and MCP, through the commit that nights use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from config.wiki import Wiki
+from serving import look
+from serving.schemas import ReviewAnswer
+from tasks.records import CandidateRecord
+
+
+def decide(
+    wiki: Wiki,
+    good: Sequence[CandidateRecord],
+    bad: Sequence[CandidateRecord],
+    reason: str = "",
+    dry_run: bool = False,
+) -> ReviewAnswer:
+    """Promote the `good` and discard the `bad`; with `dry_run`, only what would be done. Raises BusyError."""
+    if dry_run or not (good or bad):
+        promoted, discarded = [one.target for one in good], [one.slug for one in bad]
+        return ReviewAnswer(run="", promoted=promoted, discarded=discarded, refused={})
+    from flows import night
+    from flows.reading_in import Review
+    from flows.steps import DirectRunner, utc_now
+
+    reviews = [Review(one.slug, True) for one in good] + [Review(one.slug, False, reason) for one in bad]
+    report = night.review(wiki, DirectRunner(), utc_now(), reviews)
+    waiting = {one.id for one in look.open_candidates(wiki)}
+    return ReviewAnswer(
+        run=report.run,
+        promoted=[one.target for one in good if one.id not in waiting],
+        discarded=[one.slug for one in bad if one.id not in waiting],
+        refused={problem.subject: problem.cause for problem in report.problems},
+    )
