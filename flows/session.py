@@ -11,7 +11,7 @@ import hashlib
 import logging
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -26,6 +26,7 @@ from storage.readin import Hashes, Known
 from storage.search_index import build_index
 from storage.state import WikiState
 from storage.vault import Stat
+from tasks.contradictions import ContradictionRecord
 from tasks.digest import NightReport
 from tasks.records import CandidateRecord, PageRecord, SourceRecord
 
@@ -34,7 +35,7 @@ log = logging.getLogger(__name__)
 RESUME_WITHIN = timedelta(hours=24)
 """A run killed longer ago is not taken up again; the next one starts afresh."""
 
-_TABLES = ("pages", "candidates", "sources")
+_TABLES = ("pages", "candidates", "sources", "contradictions")
 _REPORT = TypeAdapter(NightReport)
 
 
@@ -45,6 +46,7 @@ class Rows:
     pages: Mapping[str, PageRecord]
     candidates: Mapping[str, CandidateRecord]
     sources: Mapping[str, SourceRecord]
+    contradictions: Mapping[str, ContradictionRecord] = field(default_factory=dict)
 
     @property
     def known(self) -> Known:
@@ -90,7 +92,8 @@ def writing(wiki: Wiki, kind: str, now: str) -> Iterator[Session]:
         run, begun, resumed = _begin(state, kind, now)
         try:
             with state.ledger.session():
-                rows = Rows(state.ledger.pages(), state.ledger.candidates(), state.ledger.sources())
+                ledger = state.ledger
+                rows = Rows(ledger.pages(), ledger.candidates(), ledger.sources(), ledger.contradictions())
             yield Session(wiki, state, run, kind, begun, rows, state.file_hashes, dry=False, resumed=resumed)
         except Exception as error:
             state.runs.finish(run, "failed", utc_now(), message=" ".join(str(error).split())[:500])

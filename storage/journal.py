@@ -231,9 +231,11 @@ def _decode(body: bytes, path: Path) -> Plan:
     drops = from_table(_read_stream(source), _Drop)
     rows: dict[str, dict[int, list[Row]]] = {}
     for name, record in TABLES.items():
+        by_owner = rows.setdefault(name, {})
+        if source.tell() == source.size():
+            continue  # it was begun by a nightwiki that did not know this table
         table = _read_stream(source)
         owners = table["_intent"].to_pylist()
-        by_owner = rows.setdefault(name, {})
         for owner, row in zip(owners, from_table(table.drop_columns(["_intent"]), record), strict=True):
             by_owner.setdefault(owner, []).append(row)
     dropped: dict[tuple[int, str], list[str]] = {}

@@ -24,6 +24,7 @@ from storage.durable import fsync_folder, sha256
 from storage.reader import Snapshot, Tables
 from storage.snapshots import Snapshots
 from storage.tables import TABLES, Row, from_table, schema, to_table
+from tasks.contradictions import ContradictionRecord
 from tasks.records import CandidateRecord, ChunksRecord, PageRecord, SourceRecord
 
 R = TypeVar("R")
@@ -78,6 +79,10 @@ class Ledger:
     def candidates(self) -> Mapping[str, CandidateRecord]:
         """All candidates by id, promoted and discarded ones included."""
         return {row.id: row for row in cast("tuple[CandidateRecord, ...]", self.rows("candidates"))}
+
+    def contradictions(self) -> Mapping[str, ContradictionRecord]:
+        """All contradictions by id, decided ones included."""
+        return {row.id: row for row in cast("tuple[ContradictionRecord, ...]", self.rows("contradictions"))}
 
     def chunks(self, ids: Collection[str]) -> Mapping[str, ChunksRecord]:
         """The chunks of the sources asked for."""

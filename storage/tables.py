@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from config.errors import StateError
+from tasks.contradictions import ContradictionRecord
 from tasks.records import (
     CandidateRecord,
     Changes,
@@ -29,7 +30,9 @@ from tasks.records import (
     SourceRecord,
 )
 
-Row = PageRecord | SourceRecord | DocumentRecord | ChunksRecord | CandidateRecord | EmbeddingRecord
+Row = (
+    PageRecord | SourceRecord | DocumentRecord | ChunksRecord | CandidateRecord | EmbeddingRecord | ContradictionRecord
+)
 R = TypeVar("R")
 
 TABLES: Mapping[str, type[Row]] = types.MappingProxyType({
@@ -39,8 +42,11 @@ TABLES: Mapping[str, type[Row]] = types.MappingProxyType({
     "chunks": ChunksRecord,
     "candidates": CandidateRecord,
     "embeddings": EmbeddingRecord,
+    "contradictions": ContradictionRecord,
 })
-"""The tables of a wiki: name, as in `Changes`, and record. Every record has a string `id` as its key."""
+"""The tables of a wiki: name, as in `Changes`, and record. Every record has a string `id` as its key.
+
+New ones go last: an open journal of an older version ends before them."""
 
 BATCH = 4096  # rows a record batch holds, which keeps a batch's text below Arrow's 2 GB limit
 _SCALARS: Mapping[object, pa.DataType] = {

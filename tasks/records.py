@@ -11,6 +11,8 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import TypeVar
 
+from tasks.contradictions import Clash, ContradictionRecord
+
 T = TypeVar("T")
 
 
@@ -125,6 +127,8 @@ class SourceRecord:
     mtime_ns: int = 0
     url: str = ""             # clip: the address it was taken from
     final_url: str = ""       # where redirects led; `etag` and `last_modified` belong to this address
+    compiled_for: str = ""    # prompts and purpose under which a model compiled it; empty: none did
+    subjects: tuple[str, ...] = ()  # subject keys of the pages that a model wrote it onto
 
 
 # --- documents -------------------------------------------------------------------------------------------------------
@@ -194,6 +198,7 @@ class DocumentRecord:
     id: str
     document: bytes           # a `Document` as JSON
     analysis: bytes           # the compiler's notes on it as JSON
+    written: bytes = b""      # what a model decided and wrote of it, a `Contribution` as JSON
 
 
 # --- pages -----------------------------------------------------------------------------------------------------------
@@ -239,6 +244,7 @@ class PageProposal:
     confidence: str = "medium"
     reasons: tuple[str, ...] = ()      # why not higher, in words a person understands
     stage: tuple[str, ...] = ()        # reasons to hold it back whatever its confidence ('injection_suspected')
+    clashes: tuple[Clash, ...] = ()    # sentences of its sources that contradict each other
 
 
 @_small
@@ -342,12 +348,14 @@ class Changes:
     chunks: tuple[ChunksRecord, ...] = ()
     candidates: tuple[CandidateRecord, ...] = ()
     embeddings: tuple[EmbeddingRecord, ...] = ()
+    contradictions: tuple[ContradictionRecord, ...] = ()
     drop_pages: tuple[str, ...] = ()
     drop_sources: tuple[str, ...] = ()
     drop_documents: tuple[str, ...] = ()
     drop_chunks: tuple[str, ...] = ()
     drop_candidates: tuple[str, ...] = ()
     drop_embeddings: tuple[str, ...] = ()
+    drop_contradictions: tuple[str, ...] = ()
 
 
 NO_CHANGES = Changes()

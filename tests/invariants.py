@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from config.wiki import Wiki
@@ -16,7 +16,7 @@ from tasks.records import GOOD, BlockKind, Outcome, Owner, PageRecord
 from tests.wikis import run, vault
 
 _CITED = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.TABLE, BlockKind.QUOTE, BlockKind.CODE})
-_TABLES = ("pages", "sources", "documents", "chunks", "candidates")
+_TABLES = ("pages", "sources", "documents", "chunks", "candidates", "contradictions")
 
 
 def broken(wiki: Wiki) -> list[str]:
@@ -35,15 +35,26 @@ def unsettled(wiki: Wiki, day: int) -> list[str]:
 
 
 def _owned(page: PageRecord, text: str) -> list[tuple[int, int]]:
-    """Spans of a page's text that are the pipeline's; the property block is one."""
+    """Spans of a page's text that are the pipeline's; the property block is one.
+
+    A definition that only a person's block refers to is kept for that person, wherever its source went.
+    """
     start = properties.read(text).start
     blocks = split(text[start:])
     assert len(blocks) == len(page.blocks), page.path
     spans = [(0, start)]
+    ours = [b.text for b, record in zip(blocks, page.blocks, strict=True) if record.owner is Owner.PIPELINE]
+    referred = _referred(ours)
     for block, record in zip(blocks, page.blocks, strict=True):
-        if record.owner is Owner.PIPELINE:
+        kept = block.kind is BlockKind.FOOTNOTE and block.text[2:].partition("]")[0] not in referred
+        if record.owner is Owner.PIPELINE and not kept:
             spans.append((start + block.start, start + block.end))
     return spans
+
+
+def _referred(texts: Iterable[str]) -> set[str]:
+    """Labels of the footnotes that blocks refer to."""
+    return {label for text in texts for label in re.findall(r"\[\^(nw-[0-9a-f]+)\](?!:)", text)}
 
 
 def _links(wiki: Wiki) -> Iterator[str]:
@@ -96,9 +107,9 @@ def _citations(wiki: Wiki) -> Iterator[str]:
                 for label in re.findall(r"\[\^(nw-[0-9a-f]+)\]", block.text):
                     if f"[^{label}]: " not in body and "fn:" + label not in page.removed:
                         yield f"{page.path}: [^{label}] is not defined"
-        ours = {record.id for record in page.blocks if record.owner is Owner.PIPELINE}
+        referred = _referred(standing[record.id].text for record in page.blocks if record.owner is Owner.PIPELINE)
         for citation in page.citations:
-            cited = "fn:" + citation.label in ours and page.id not in _waiting(wiki)
+            cited = citation.label in referred and page.id not in _waiting(wiki)
             if cited and not _stands(wiki.root, citation.target, citation.anchor, citation.quote):
                 yield f"{page.path}: not in {citation.target}#{citation.anchor}: {citation.quote[:60]!r}"
 
