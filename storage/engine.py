@@ -18,8 +18,10 @@ from config.settings import Settings
 from storage.answer import answer
 from storage.index_files import open_index
 from storage.opened import Layer, Opened, Question, Snapshot
+from storage.passage_search import passages
 from tasks.embed import load
 from tasks.filters import Filters
+from tasks.found import Found, across
 from tasks.fusion import CONFIGURATIONS, Configuration
 from tasks.model import Model
 from tasks.ranking import interleave
@@ -28,6 +30,7 @@ from tasks.search_result import Degraded, SearchResult
 __all__ = ["Engine", "Layer", "SearchedWiki", "searched"]
 
 NO_FILTERS = Filters()
+_EMPTY = Degraded("snapshot", "nothing was published yet", "Run `nightwiki ingest`")
 
 
 class Reader(Protocol):
@@ -132,6 +135,40 @@ class Engine:
             return answers[0]
         return tuple(self._together(text, [each[n] for each in answers], k) for n, text in enumerate(texts))
 
+    def passages(
+        self,
+        question: str,
+        k: int,
+        filters: Filters = NO_FILTERS,
+        *,
+        as_of: str = "",
+        exclude: Collection[str] = (),
+        configuration: Configuration | None = None,
+    ) -> Found:
+        """The best `k` pages of each wiki with all their blocks scored, interleaved by each wiki's own rank.
+
+        `exclude` are ids or slugs of pages left out; else as `search`, which ranks the same pages first.
+        """
+        question = question.encode("utf-8", "replace").decode("utf-8")
+        found = []
+        for wiki, ref in zip(self._wikis, self._refs(as_of), strict=True):
+            asked = Question(
+                question, k, filters, True, "pages", configuration or wiki.wiki.configuration, False
+            )
+            try:
+                opened = wiki.opened(ref)
+            except StateError as error:
+                if len(self._wikis) == 1 or ref:
+                    raise
+                trouble = Degraded("wiki", f"{error.subject}: {error.cause}", error.next_step)
+                found.append(Found(question, "", "", True, (trouble,), (), wikis=(wiki.wiki.name,)))
+                continue
+            if opened is None:
+                found.append(Found(question, "", "", True, (_EMPTY,), (), wikis=(wiki.wiki.name,)))
+            else:
+                found.append(passages(wiki.wiki.name, opened, wiki.wiki.model, asked, exclude))
+        return across(found)
+
     @property
     def names(self) -> tuple[str, ...]:
         """The wikis' names, in their order."""
@@ -199,6 +236,9 @@ class _WikiSearch:
 
     def opened(self, as_of: str) -> Opened | None:
         """The snapshot a question is put to."""
+        held = self._held
+        if held is not None and held.snapshot.id == as_of:
+            return held
         return self._at(as_of) if as_of else self._current()
 
     def _at(self, ref: str) -> Opened:
