@@ -6,6 +6,8 @@
     ├── BusyError                  another run or writer holds the lock
     ├── SourceError                one source could not be read (becomes its outcome)
     ├── StateError                 the state folder is damaged or of another version
+    ├── NotFoundError              nothing goes by that name
+    │   └── GoneError              it was there once: a page that was deleted, a snapshot that was collected
     ├── MissingExtraError          an optional package is not installed
     ├── ModelUnavailableError      the embedding model cannot be loaded (search goes on by keywords)
     └── ModelError                 the language model gave no usable reply
@@ -53,6 +55,14 @@ class SourceError(NightwikiError):
 
 class StateError(NightwikiError):
     """The state folder is damaged, or was written by another version."""
+
+
+class NotFoundError(NightwikiError):
+    """No page, candidate, wiki or snapshot goes by the name that was asked for."""
+
+
+class GoneError(NotFoundError):
+    """What was asked for was there once."""
 
 
 class MissingExtraError(NightwikiError):

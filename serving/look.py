@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from config.errors import NightwikiError, StateError
+from config.errors import NotFoundError, StateError
 from config.load import nearest
 from config.wiki import Wiki, model_cache
 from serving.schemas import (
@@ -136,14 +136,14 @@ def candidate_item(record: CandidateRecord, slugs: Mapping[str, str], locations:
 
 
 def named_candidates(wiki: Wiki, names: Sequence[str]) -> tuple[CandidateRecord, ...]:
-    """The waiting candidates of these slugs or paths. Raises NightwikiError for an unknown one."""
+    """The waiting candidates of these slugs or paths. Raises NotFoundError for an unknown one."""
     waiting = open_candidates(wiki)
     known = {key: row for row in waiting for key in (row.id, row.path, row.slug)}
     for name in names:
         if name not in known:
             hint = nearest(name, [row.slug for row in waiting])
             step = f"Did you mean '{hint}'?" if hint else "See: nightwiki candidates list"
-            raise NightwikiError(name, "no such page waits for review", step)
+            raise NotFoundError(name, "no such page waits for review", step)
     return tuple({known[name].id: known[name] for name in names}.values())
 
 

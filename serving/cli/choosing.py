@@ -47,10 +47,18 @@ class Age(click.ParamType):  # type: ignore[type-arg]  # generic in some release
     name = "AGE"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
-        match = _AGE.match(str(value).strip())
-        if match is None or len(match[1]) > 4:
+        found = span(str(value))
+        if found is None:
             self.fail(f"'{value}' is no age; write for example 14d, 2w or 36h.", param, ctx)
-        return timedelta(hours=int(match[1]) * _HOURS[(match[2] or "d").lower()])
+        return found
+
+
+def span(text: str) -> timedelta | None:
+    """The span of time that a text such as `14d` says, or None."""
+    match = _AGE.match(text.strip())
+    if match is None or len(match[1]) > 4:
+        return None
+    return timedelta(hours=int(match[1]) * _HOURS[(match[2] or "d").lower()])
 
 
 def filter_options(function: Function) -> Function:

@@ -1,0 +1,151 @@
+"""What REST bodies, query strings and MCP arguments may say: one model a question, with the limits of each field.
+
+A wrong type, an unknown name or a value out of bounds is refused here, so that nothing behind it has to expect one.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from serving.cli.choosing import Filters as CandidateFilters
+from serving.cli.choosing import span
+from tasks.filters import Filters
+from tasks.fusion import Configuration
+
+MOST_CHARACTERS = 20_000
+"""Of a question or a goal."""
+MOST_TOKENS = 1_000_000
+MOST_QUESTIONS = 100
+
+Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
+Name = Annotated[str, Field(max_length=500)]
+Names = Annotated[list[Name], Field(max_length=50)]
+Level = Literal["low", "medium", "high"]
+Date = Annotated[str, Field(pattern=r"^(\d{4}(-\d\d(-\d\d(T[\d:.]{1,20}Z?)?)?)?)?$", max_length=30)]
+
+
+class Asked(BaseModel):
+    """A request: closed against names that it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class OfWiki(Asked):
+    wiki: Name = Field("", description="Name of the wiki; may be left out where one is served.")
+
+
+class OfWikis(Asked):
+    wiki: Names = Field([], description="Names of the wikis to ask; all, if left out.")
+    snapshot: Name = Field(
+        "", description="Read this kept snapshot (an answer's `snapshot`, a run, or a date); the newest, if left out."
+    )
+
+
+class Filtered(OfWikis):
+    """The conditions that pages must fulfil, the same everywhere. Of several values one must fit, of tags every one."""
+
+    tag: Names = Field([], description="Only pages with all of these tags.")
+    status: Names = Field([], description="Only pages of these statuses; if left out, archived ones are not found.")
+    type: Names = Field([], description="Only pages of these types.")
+    branch: Names = Field([], description="Only pages of these branches of ROUTING.md.")
+    path: Names = Field([], description="Only pages at these vault paths, in these folders, or matching these globs.")
+    source: Names = Field([], description="Only pages that cite one of these sources (id or vault path).")
+    confidence_min: Level | None = Field(None, description="Only pages of this confidence or better.")
+    updated_after: Date = Field("", description="Only pages updated on this date or later.")
+    updated_before: Date = Field("", description="Only pages updated before this date.")
+
+    @property
+    def filters(self) -> Filters:
+        """The same as search takes them."""
+        return Filters(
+            tag=tuple(self.tag),
+            status=tuple(self.status),
+            type=tuple(self.type),
+            branch=tuple(self.branch),
+            path=tuple(self.path),
+            source=tuple(self.source),
+            confidence_min=self.confidence_min or "",
+            updated_after=self.updated_after,
+            updated_before=self.updated_before,
+        )
+
+
+class _Searched(Filtered):
+    k: int | None = Field(None, ge=1, le=200, description="Most hits; the wiki's own setting, if left out.")
+    layer: Literal["pages", "chunks", "both"] = Field("pages", description="Pages, pieces of sources, or both.")
+    configuration: Configuration | None = Field(None, description="How keyword and meaning rankings are joined.")
+    explain: bool = Field(False, description="Say for each hit why it stands where it stands.")
+
+
+class SearchRequest(_Searched):
+    question: Text = Field(description="A question or some words.", examples=["who built the Z3"])
+
+
+class BatchRequest(_Searched):
+    questions: list[Text] = Field(
+        min_length=1,
+        max_length=MOST_QUESTIONS,
+        description="They are embedded together and answered from one snapshot.",
+        examples=[["who built the Z3", "what is a compiler"]],
+    )
+
+
+class QueryRequest(Filtered):
+    question: Text = Field(min_length=1, description="A question.", examples=["When was the Z3 finished?"])
+
+
+class ContextRequest(Filtered):
+    goal: Text = Field(
+        min_length=1, description="What the evidence is for.", examples=["history of early computing pioneers"]
+    )
+    token_budget: int = Field(4000, ge=1, le=MOST_TOKENS, description="The pack never holds more tokens than this.")
+    max_per_page: int | None = Field(None, ge=1, le=100, description="Most passages of one page.")
+    exclude_ids: Annotated[list[Name], Field(max_length=1000)] = Field([], description="Ids of pages to leave out.")
+
+
+class PagesRequest(Filtered):
+    limit: int = Field(50, ge=1, le=500, description="Most pages in one answer.")
+    cursor: Name = Field("", description="`next` of the answer before, to go on from there.")
+
+
+class PageRequest(OfWikis):
+    section: Name = Field("", description="Only the section below this heading.")
+    offset: int = Field(0, ge=0, le=10**9, description="Begin at this character of the page's text.")
+    limit: int = Field(20_000, ge=1, le=200_000, description="Most characters in one answer.")
+
+
+class ReadPageRequest(PageRequest):
+    page: Name = Field(min_length=1, description="Slug (also a former one), id or vault path.", examples=["zuse-z3"])
+
+
+class ChangesRequest(OfWiki):
+    since: Name = Field(min_length=1, description="A snapshot, a run or a date.", examples=["2026-12-01"])
+
+
+class CandidatesRequest(OfWiki):
+    older_than: str = Field("", pattern=r"^(\d{1,4}[hdwHDW]?)?$", description="Waiting so long: 14d, 2w or 36h.")
+    confidence: list[Level] = Field([], max_length=3, description="Only of these confidences.")
+    source: Names = Field([], description="Parts of a source's location, or globs.")
+
+    @property
+    def filters(self) -> CandidateFilters:
+        """The same as the command line takes them."""
+        age: timedelta | None = span(self.older_than) if self.older_than else None
+        return CandidateFilters(age, tuple(self.confidence), tuple(self.source))
+
+
+class ReviewRequest(Asked):
+    reason: str = Field("", max_length=2000, description="Why, for a discard; it is remembered with the page.")
+    dry_run: bool = Field(False, description="Say what would happen, and write nothing.")
+
+
+class SourcesRequest(OfWiki):
+    outcome: Names = Field([], description="Only these outcomes.")
+    failed: bool = Field(False, description="Only those that need a person or another night.")
+
+
+class RunsRequest(OfWiki):
+    limit: int = Field(50, ge=1, le=1000, description="Most runs, newest first.")
