@@ -21,7 +21,7 @@ from tasks.fusion import DEPTH, Candidates, Fused, Ranking, fuse
 from tasks.model import Model
 from tasks.passages import PageBlocks, Wanted, by_meaning, by_words, term_hash
 from tasks.plain import plain
-from tasks.ranking import coverage, top_matching
+from tasks.ranking import top_matching
 from tasks.search_result import Degraded, Hit, SearchResult
 
 GAP = 0.35
@@ -48,22 +48,23 @@ def answer(wiki: str, opened: Opened, model: Model | None, question: Question) -
     terms = [*words, *_alias_terms(question.text, index)]
     matches = opened.pages.match(terms)
     scores = opened.pages.scores(terms, matches)
+    coverage = opened.pages.coverage(matches)
     mask = opened.mask(question.filters)
     depth = max(DEPTH, question.k)
     keyword = top_matching(scores, depth, mask)
-    covered = float(coverage(matches, np.array(keyword.docs[:1]))[0]) if keyword.docs else 0.0
+    covered = float(coverage[keyword.docs[0]]) if keyword.docs else 0.0
     gap = covered < GAP
 
     near = _nearness(asked, model, index, degraded)
-    vector = top_matching(near.z, depth, mask[near.docs], near.docs)
-    candidates = _candidates(scores, matches, keyword, vector, near, len(index.page_ids))
+    vector = top_matching(near.z, depth, None if mask is None else mask[near.docs], near.docs)
+    candidates = _candidates(scores, coverage, matches, keyword, vector, near)
     fused = fuse(question.configuration, keyword, vector, candidates)
     evidence = _Evidence(keyword, vector, near, candidates, fused, matches)
 
     hits = _page_hits(wiki, opened, model, question, evidence) if question.layer != "chunks" else []
     if question.layer != "pages" or gap:
         ranking = top_matching(opened.chunks.scores(words), question.k)
-        saying = coverage(opened.chunks.match(words), np.array(ranking.docs, np.int32))
+        saying = opened.chunks.coverage(opened.chunks.match(words))[list(ranking.docs)]
         better = int(np.count_nonzero(saying > covered))  # pieces that say more of the question than any page
         hits = _offered(hits, chunk_hits(wiki, opened, ranking), question, min(PIECES_AT_GAP, better))
     return SearchResult(question.text, opened.snapshot.id, gap, tuple(degraded), tuple(hits))
@@ -128,9 +129,9 @@ def _nearness(
         return _Nearness()
     if vectors is None:
         return _Nearness()
-    # one thread: a parallel product of this size waits longer for its threads, which the model has just used, than it
-    # takes
-    similarity = np.einsum("ij,j->i", vectors.matrix, question)
+    # row by row, on this thread: a parallel product waits longer for its threads, which the model has just used,
+    # than it takes; and pages with equal vectors get equal scores wherever they stand
+    similarity = np.vecdot(vectors.matrix, question)
     mean, deviation = similarity.mean(), similarity.std()
     z = (similarity - mean) / deviation if deviation > 0 else np.zeros_like(similarity)
     return _Nearness(vectors.docs, z, float(mean), float(deviation))
@@ -153,17 +154,17 @@ def _vectors(index: SearchIndex, model: str, degraded: list[Degraded]) -> Vector
 
 def _candidates(
     scores: NDArray[np.float64],
+    coverage: NDArray[np.float64],
     matches: Sequence[Match],
     keyword: Ranking,
     vector: Ranking,
     near: _Nearness,
-    pages: int,
 ) -> Candidates:
     docs = np.array(sorted({*keyword.docs, *vector.docs}), np.int32)
     most = most_possible(matches)
     known = max((match.weight for match in matches if len(match.docs)), default=0.0)
-    share = scores[docs] / most * (known / idf(pages, 0)) if most else np.zeros(len(docs))
-    return Candidates(docs, share, coverage(matches, docs), near.of(docs))
+    share = scores[docs] / most * (known / idf(len(scores), 0)) if most else np.zeros(len(docs))
+    return Candidates(docs, share, coverage[docs], near.of(docs))
 
 
 # --- names -----------------------------------------------------------------------------------------------------------

@@ -36,17 +36,19 @@ class Opened:
     index: SearchIndex
     pages: Scorer
     chunks: Scorer
-    default_mask: NDArray[np.bool_]
+    default_mask: NDArray[np.bool_] | None
     degraded: tuple[Degraded, ...] = ()
 
     @classmethod
     def of(cls, snapshot: Snapshot, index: SearchIndex) -> Opened:
         """An index made ready for questions."""
         default = allowed(Filters(), index.facets)
-        return cls(snapshot, index, Scorer(index.pages), Scorer(index.chunks), default)
+        return cls(
+            snapshot, index, Scorer(index.pages), Scorer(index.chunks), None if default.all() else default
+        )
 
-    def mask(self, filters: Filters) -> NDArray[np.bool_]:
-        """Which pages the filters let through."""
+    def mask(self, filters: Filters) -> NDArray[np.bool_] | None:
+        """Which pages the filters let through; None for all."""
         return self.default_mask if filters == Filters() else allowed(filters, self.index.facets)
 
 

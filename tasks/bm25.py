@@ -80,6 +80,14 @@ class Scorer(Okapi):
             scores[match.docs] += match.parts
         return scores
 
+    def coverage(self, matches: Sequence[Match]) -> NDArray[np.float64]:
+        """Share of the question's idf mass on every document, 0 to 1; unknown words count, at the largest idf."""
+        mass = np.zeros(self.corpus_size)
+        for match in matches:
+            mass[match.docs] += match.weight
+        total = sum(match.weight for match in matches)
+        return mass / total if total else mass
+
     def get_scores(self, query: Sequence[str]) -> NDArray[np.float64]:
         """`scores` by the library's name for it."""
         return self.scores(query)

@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Lock
+from threading import Event, Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,10 @@ MOST_CHARACTERS = 8_000
 """More of a question than any model sees; the rest need not be cut into tokens."""
 RETRY_SECONDS = 60.0
 """A model that could not be loaded is tried again after this time, so that a long-lived process recovers."""
+
+_HANDOVER_SECONDS = 0.002
+"""Longest wait for the worker to take a question: one that works on while its worker has yet to wake holds the
+interpreter, and the model starts as late as the keywords end."""
 
 
 class Model:
@@ -37,9 +41,13 @@ class Model:
         """The question's vector, soon; the future raises ModelUnavailableError when there is no model."""
         with self._knowing:
             known = self._known.get(question)
-            if known is None:
-                return self._pool.submit(self._embed, question)
-            self._known.move_to_end(question)
+            if known is not None:
+                self._known.move_to_end(question)
+        if known is None:
+            taken = Event()
+            soon = self._pool.submit(self._embed, question, taken)
+            taken.wait(_HANDOVER_SECONDS)
+            return soon
         done: Future[NDArray[np.float32]] = Future()
         done.set_result(known)
         return done
@@ -66,7 +74,8 @@ class Model:
                     raise
             return self._embedder
 
-    def _embed(self, question: str) -> NDArray[np.float32]:
+    def _embed(self, question: str, taken: Event) -> NDArray[np.float32]:
+        taken.set()
         with self._knowing:
             known = self._known.get(question)  # while this waited, it may have been embedded with others
         if known is not None:

@@ -121,8 +121,7 @@ def by_words(texts: Sequence[str], pages: Sequence[PageBlocks], wanted: Wanted) 
     """Of each page the block with the highest BM25; the first one when none has a word in common."""
     found = []
     for text, page, scores in zip(texts, pages, block_scores(pages, wanted), strict=True):
-        body = np.flatnonzero(page.blocks["level"] == 0)
-        found.append(_passage(text, page, scores, int(body[np.argmax(scores[body])]) if len(body) else 0))
+        found.append(_passage(text, page, scores, _best_body(page, scores)))
     return found
 
 
@@ -135,10 +134,14 @@ def by_meaning(
     for text, page, scores in zip(texts, pages, block_scores(pages, wanted), strict=True):
         near = similarity[start : start + len(scores)]
         start += len(scores)
-        body = np.flatnonzero(page.blocks["level"] == 0)
         joined = scores / (scores.max(initial=0.0) or 1.0) + 2 * near
-        found.append(_passage(text, page, scores, int(body[np.argmax(joined[body])]) if len(body) else 0))
+        found.append(_passage(text, page, scores, _best_body(page, joined)))
     return found
+
+
+def _best_body(page: PageBlocks, scores: NDArray[np.floating]) -> int:
+    """The first of the blocks with the highest score that is no heading; 0 when all are."""
+    return int(np.where(page.blocks["level"] == 0, scores, -np.inf).argmax()) if len(scores) else 0
 
 
 def _passage(text: str, page: PageBlocks, scores: NDArray[np.float64], number: int) -> Passage:
@@ -162,10 +165,9 @@ def block_scores(pages: Sequence[PageBlocks], wanted: Wanted) -> list[NDArray[np
         hit = np.flatnonzero(wanted.hashes[place] == terms)
         times, at = words["times"][hit], words["block"][hit] + shift[hit]
         lengths = np.concatenate([page.blocks["length"] for page in pages])
-        mean = np.array(
-            [max(1.0, lengths[start:end].mean()) if end > start else 1.0 for start, end in pairwise(edges)]
-        )
-        slack = 1.2 * (0.5 + 0.5 * lengths / np.repeat(mean, sizes))
+        owner = np.repeat(np.arange(len(pages)), sizes)
+        mean = np.maximum(np.bincount(owner, lengths, len(pages)) / np.maximum(sizes, 1), 1.0)
+        slack = 1.2 * (0.5 + 0.5 * lengths / mean[owner])
         gains = wanted.weights[place[hit]] * times * 2.2 / (times + slack[at])
         scores = scores + np.bincount(at, gains, len(scores))
     return [scores[start:end] for start, end in pairwise(edges)]
@@ -175,9 +177,11 @@ def heading_path(text: str, blocks: NDArray[Any], number: int) -> tuple[str, ...
     """The headings above a block, outermost first."""
     path: list[str] = []
     level = 7
-    for row in blocks[number::-1]:
-        if 0 < row["level"] < level:
-            level = int(row["level"])
+    levels = blocks["level"][: number + 1].tolist()
+    for place in range(number, -1, -1):
+        if 0 < levels[place] < level:
+            level = levels[place]
+            row = blocks[place]
             heading = _HEADING.match(text[row["start"] : row["end"]])
             path.append(heading[2] if heading else "")
     return tuple(reversed(path))

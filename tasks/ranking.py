@@ -35,21 +35,12 @@ def top_matching(
 ) -> Ranking:
     """As `top`, of the documents that hold any term at all (without `numbers`) and that the mask lets through."""
     if numbers is not None:
-        found = np.flatnonzero(mask) if mask is not None else np.arange(len(scores))
+        if mask is None:
+            return top(scores, depth, numbers)
+        found = np.flatnonzero(mask)
         return top(scores[found], depth, numbers[found])
     found = np.flatnonzero(scores > 0 if mask is None else (scores > 0) & mask)
     return top(scores[found], depth, found.astype(np.int32))
-
-
-def coverage(matches: Sequence[Match], docs: NDArray[np.integer]) -> NDArray[np.float64]:
-    """Share of the question's idf mass on each page, 0 to 1; unknown words count, at the largest idf."""
-    total = sum(match.weight for match in matches)
-    mass = np.zeros(len(docs))
-    for match in matches:
-        if len(match.docs):
-            places = np.minimum(np.searchsorted(match.docs, docs), len(match.docs) - 1)
-            mass += match.weight * (match.docs[places] == docs)
-    return mass / total if total else mass
 
 
 def holds(match: Match, doc: int) -> bool:
