@@ -335,6 +335,18 @@ class EmbeddingRecord:
     vector: bytes                       # float32, little-endian, unit length
 
 
+@dataclass(frozen=True, slots=True)
+class DecisionRecord:
+    """A model's validated reply, so that the same question is never paid for twice; `id` is the question's key."""
+
+    id: str
+    role: str
+    model: str
+    version: str                        # of the prompt
+    reply: str                          # hash of the blob that holds it
+    made: str
+
+
 # --- commits ---------------------------------------------------------------------------------------------------------
 
 
@@ -349,6 +361,7 @@ class Changes:
     candidates: tuple[CandidateRecord, ...] = ()
     embeddings: tuple[EmbeddingRecord, ...] = ()
     contradictions: tuple[ContradictionRecord, ...] = ()
+    decisions: tuple[DecisionRecord, ...] = ()
     drop_pages: tuple[str, ...] = ()
     drop_sources: tuple[str, ...] = ()
     drop_documents: tuple[str, ...] = ()
@@ -356,6 +369,7 @@ class Changes:
     drop_candidates: tuple[str, ...] = ()
     drop_embeddings: tuple[str, ...] = ()
     drop_contradictions: tuple[str, ...] = ()
+    drop_decisions: tuple[str, ...] = ()
 
 
 NO_CHANGES = Changes()
