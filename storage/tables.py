@@ -24,6 +24,7 @@ from tasks.records import (
     CandidateRecord,
     Changes,
     ChunksRecord,
+    DecisionRecord,
     DocumentRecord,
     EmbeddingRecord,
     PageRecord,
@@ -32,6 +33,7 @@ from tasks.records import (
 
 Row = (
     PageRecord | SourceRecord | DocumentRecord | ChunksRecord | CandidateRecord | EmbeddingRecord | ContradictionRecord
+    | DecisionRecord
 )
 R = TypeVar("R")
 
@@ -43,6 +45,7 @@ TABLES: Mapping[str, type[Row]] = types.MappingProxyType({
     "candidates": CandidateRecord,
     "embeddings": EmbeddingRecord,
     "contradictions": ContradictionRecord,
+    "decisions": DecisionRecord,
 })
 """The tables of a wiki: name, as in `Changes`, and record. Every record has a string `id` as its key.
 
