@@ -13,6 +13,7 @@ from config.wiki import Wiki, model_cache
 from serving.schemas import (
     AuditAnswer,
     AuditItem,
+    CandidateAnswer,
     CandidateDiffAnswer,
     CandidateItem,
     CandidatesAnswer,
@@ -99,6 +100,14 @@ def candidates(wiki: Wiki, only: Sequence[CandidateRecord] | None = None) -> Can
     places = locations(wiki)
     records = open_candidates(wiki) if only is None else only
     return CandidatesAnswer(candidates=[candidate_item(row, slugs, places) for row in records])
+
+
+def candidate(wiki: Wiki, name: str) -> CandidateAnswer:
+    """The text of a waiting page, as it lies in the vault. Raises NotFoundError."""
+    record = named_candidates(wiki, [name])[0]
+    item = next(one for one in candidates(wiki, [record]).candidates)
+    text = (wiki.root / record.path).read_bytes().decode("utf-8", "replace")
+    return CandidateAnswer(candidate=item, path=record.path, text=text)
 
 
 def candidate_diff(wiki: Wiki, record: CandidateRecord) -> CandidateDiffAnswer:

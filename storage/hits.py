@@ -54,12 +54,12 @@ def page_hit(
         start=passage.start,
         end=end,
         page_hash=row["file_hash"],
-        citations=_citations(index, doc, excerpt),
+        citations=citations_in(index, doc, excerpt),
     )
 
 
-def _citations(index: SearchIndex, doc: int, excerpt: str) -> tuple[HitCitation, ...]:
-    """The citations that the excerpt's footnotes refer to."""
+def citations_in(index: SearchIndex, doc: int, excerpt: str) -> tuple[HitCitation, ...]:
+    """The citations of a page that the footnotes in an excerpt of it refer to."""
     labels = set(_REFERENCE.findall(excerpt))
     if not labels:
         return ()
