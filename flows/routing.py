@@ -15,7 +15,7 @@ from flows.session import Session, looking
 from flows.steps import StepRunner
 from storage.readin import ReadIn
 from tasks import branches, index_page, links, scaffold
-from tasks.branches import Lost
+from tasks.branches import Cleaned, Lost
 from tasks.records import FileWrite, Finding
 from tasks.slugs import fold
 from tasks.text_bytes import digest, encode, shown
@@ -30,6 +30,7 @@ class RoutingReport:
 
     run: str  # empty for a dry run, or where there was nothing to do
     removed: tuple[str, ...] = ()  # targets of the entries that went
+    renamed: tuple[str, ...] = ()  # former targets of entries whose page is called otherwise now
     branches: tuple[tuple[str, int], ...] = ()  # of a new table: name and number of pages
     outside: int = 0  # pages that a new table lists in no branch
     lost: Lost | None = None  # what a table that was replaced held
@@ -55,7 +56,12 @@ def init(wiki: Wiki, runner: StepRunner, now: str, force: bool = False, dry_run:
         refused = runner.run("commit", work.commit, [write] if write else []).refused
         left = "; ".join(one.reason for one in refused) or report.left
         return RoutingReport(
-            work.session.run, (), report.branches, report.outside, report.lost, work.written, left
+            work.session.run,
+            branches=report.branches,
+            outside=report.outside,
+            lost=report.lost,
+            changed=work.written,
+            left=left,
         )
 
 
@@ -70,20 +76,23 @@ def validate(wiki: Wiki, now: str) -> tuple[Finding, ...]:
 
 
 def clean(wiki: Wiki, runner: StepRunner, now: str, dry_run: bool = False) -> RoutingReport:
-    """Remove the entries whose page is gone; headings, order, free text and all other entries stay byte for byte."""
+    """Remove the entries whose page is gone and lead those of renamed pages there; all else stays byte for byte."""
     if not (wiki.root / ROUTING).is_file():
         return RoutingReport("", left=f"there is no {ROUTING}")
     if dry_run:
         with looking(wiki, KIND, now) as session:
-            write, removed = _cleaned(session, take_in(session).vault)
-        return RoutingReport("", removed, changed=(write.path,) if write else ())
+            write, cleaned = _cleaned(session, take_in(session).vault)
+        return RoutingReport("", cleaned.removed, cleaned.renamed, changed=(write.path,) if write else ())
     with housework(wiki, KIND, now) as work:
         taken = runner.run("read the vault in", take_in, work.session)
         work.note(taken.written)
-        write, removed = runner.run("clean", _cleaned, work.session, taken.vault)
+        write, cleaned = runner.run("clean", _cleaned, work.session, taken.vault)
         refused = runner.run("commit", work.commit, [write]).refused if write else ()
-        left = "; ".join(one.reason for one in refused)
-        return RoutingReport(work.session.run, () if left else removed, changed=work.written, left=left)
+        if refused:
+            return RoutingReport(
+                work.session.run, changed=work.written, left="; ".join(one.reason for one in refused)
+            )
+        return RoutingReport(work.session.run, cleaned.removed, cleaned.renamed, changed=work.written)
 
 
 def _drawn(session: Session, vault: ReadIn) -> tuple[FileWrite | None, RoutingReport]:
@@ -105,12 +114,13 @@ def _drawn(session: Session, vault: ReadIn) -> tuple[FileWrite | None, RoutingRe
     return FileWrite(ROUTING, expected, encode(branches.table(groups))), report
 
 
-def _cleaned(session: Session, vault: ReadIn) -> tuple[FileWrite | None, tuple[str, ...]]:
+def _cleaned(session: Session, vault: ReadIn) -> tuple[FileWrite | None, Cleaned]:
     text = note_text(session.state.vault, ROUTING)
     if text is None:
-        return None, ()
-    cleaned, removed = branches.clean(text, _index(session, vault), _former(vault))
-    return (FileWrite(ROUTING, digest(encode(text)), encode(cleaned)), removed) if removed else (None, ())
+        return None, Cleaned("")
+    cleaned = branches.clean(text, _index(session, vault), _former(vault))
+    write = FileWrite(ROUTING, digest(encode(text)), encode(cleaned.text)) if cleaned.text != text else None
+    return write, cleaned
 
 
 def _index(session: Session, vault: ReadIn) -> links.LinkIndex:

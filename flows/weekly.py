@@ -89,7 +89,8 @@ def of_scaffold(report: ScaffoldReport) -> Tidied:
 
 def of_routing(report: RoutingReport) -> Tidied:
     """What ROUTING.md lost."""
-    said = report.left or f"{_many(len(report.removed), 'entry', 'entries')} removed"
+    renamed = f", {len(report.renamed)} renamed" if report.renamed else ""
+    said = report.left or f"{_many(len(report.removed), 'entry', 'entries')} removed{renamed}"
     return Tidied("routing-clean", said, "\n".join(f"- {_cell(target)}" for target in report.removed))
 
 

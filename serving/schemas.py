@@ -204,6 +204,7 @@ class RoutingAnswer(Answer):
     run: str = Field(description="Id of the run; empty for a dry run.")
     branches: list[CategoryItem] = Field(description="Branches of a table that was made.")
     removed: list[str] = Field(description="Link targets of the entries that went.")
+    renamed: list[str] = Field(default=[], description="Former targets of entries whose page is called otherwise now.")
     changed: list[str] = Field(description="Vault paths written, or that a dry run would write.")
     left: str = Field(description="Why nothing was done; empty otherwise.")
 

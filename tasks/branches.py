@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tasks import links, route
+from tasks import links, relink, route
 from tasks.index_page import REST, Entry
 from tasks.pages import stem_of
 from tasks.records import Finding
@@ -75,29 +75,40 @@ def validate(text: str, index: links.LinkIndex, former: Mapping[str, str]) -> li
     return found
 
 
-def clean(text: str, index: links.LinkIndex, former: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
-    """The table without entries whose page is gone, and their targets; all else byte for byte.
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """A table after cleaning: its text, the targets of the entries that went, and of those that lead elsewhere now."""
 
-    An entry stays when its line links to a page that is there, when the page was renamed, or when lines hang on it.
+    text: str
+    removed: tuple[str, ...] = ()
+    renamed: tuple[str, ...] = ()
+
+
+def clean(text: str, index: links.LinkIndex, former: Mapping[str, str]) -> Cleaned:
+    """The table without entries whose page is gone, those of renamed pages by the new name; all else byte for byte.
+
+    An entry stays when its line links to a page that is there, or when lines hang on it.
     """
     rows = route.rows(text)
     by_line = _links(text)
     gone: dict[int, str] = {}
+    renamed: dict[int, str] = {}
     for branch in route.parse(text):
         for entry in branch.entries:
-            dead = all(
-                not link.external
-                and index.resolve(link, FILE).problem == "dead-page"
-                and fold(stem_of(link.target)) not in former
-                for link in by_line[entry.line]
-            )
-            if dead and not _carries(rows, entry.line):
+            problems = {link: "" if link.external else index.resolve(link, FILE).problem for link in by_line[entry.line]}
+            lost = [link for link, problem in problems.items() if problem in ("dead-page", "alias-only")]
+            moves = {name: former[name] for link in lost if (name := fold(link.target)) in former}
+            if set(problems.values()) == {"dead-page"} and not moves and not _carries(rows, entry.line):
                 gone[entry.line] = entry.target
-    kept = "".join(row for number, row in enumerate(rows, start=1) if number not in gone)
+            elif (row := relink.led(rows[entry.line - 1], moves)) != rows[entry.line - 1]:
+                renamed[entry.line] = entry.target
+                rows[entry.line - 1] = row
+    kept = [row for number, row in enumerate(rows, start=1) if number not in gone]
+    moved = tuple(shown(target) for target in renamed.values())
     if not gone:
-        return text, ()
-    rest, more = clean(kept, index, former)  # an entry may have stayed for lines below it that are gone now
-    return rest, (*(shown(target) for target in gone.values()), *more)
+        return Cleaned("".join(kept), renamed=moved)
+    rest = clean("".join(kept), index, former)  # an entry may have stayed for lines below it that are gone now
+    return Cleaned(rest.text, (*(shown(target) for target in gone.values()), *rest.removed), (*moved, *rest.renamed))
 
 
 def _carries(rows: Sequence[str], line: int) -> bool:

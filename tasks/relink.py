@@ -36,18 +36,19 @@ def retarget(page: PageRecord, moves: Mapping[str, str], resolve: Resolve) -> Pa
     `page` must be fresh, and is returned as it is when nothing changes.
     """
     new = {fold(old): name for old, name in moves.items()}
+    return _rewritten(page, lambda text: led(text, new), resolve)
 
-    def led(text: str) -> str:
-        for link in reversed(links.parse(text)):
-            name = new.get(fold(link.target), "")
-            if link.kind == "wiki" and name:
-                tail = text[link.start : link.end].partition("[[")[2]
-                rest = tail[tail.find(link.target) + len(link.target) :]
-                label = "" if rest != "]]" else f"|{link.target}]]"
-                text = f"{text[: link.start]}{'!' * link.embed}[[{name}{label or rest}{text[link.end :]}"
-        return text
 
-    return _rewritten(page, led, resolve)
+def led(text: str, moves: Mapping[str, str]) -> str:
+    """The text with its wikilinks to former names, folded, leading to the present ones; what is shown stays."""
+    for link in reversed(links.parse(text)):
+        name = moves.get(fold(link.target), "")
+        if link.kind == "wiki" and name:
+            tail = text[link.start : link.end].partition("[[")[2]
+            rest = tail[tail.find(link.target) + len(link.target) :]
+            label = "" if rest != "]]" else f"|{link.target}]]"
+            text = f"{text[: link.start]}{'!' * link.embed}[[{name}{label or rest}{text[link.end :]}"
+    return text
 
 
 def _rewritten(page: PageRecord, change: Callable[[str], str], resolve: Resolve) -> PageRecord:

@@ -1,4 +1,4 @@
-"""Runs nights in forked children that die at a chosen file operation; one JSON line in and out for each.
+"""Runs nights and weeks in forked children that die at a chosen file operation; one JSON line in and out for each.
 
 Not a test itself. A child counts the file operations that Python audits and dies as by SIGKILL, without any clean-up.
 What a process has written outlives its death with or without fsync, so that is skipped here for speed.
@@ -9,15 +9,22 @@ from __future__ import annotations
 import json
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 from config.wiki import open_wiki
-from tests.wikis import run
+from flows.night import night
+from flows.steps import DirectRunner
+from flows.weekly import weekly
+from tasks.reading import ReadingHere
 
 _COUNTED = frozenset({"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.truncate"})
 
 
-def _child(root: str, die_at: int, tell: int) -> None:
+_WORK = {"night": partial(night, reader=ReadingHere), "weekly": weekly}
+
+
+def _child(root: str, die_at: int, work: str, now: str, tell: int) -> None:
     steps = 0
 
     def count(event: str, args: tuple[object, ...]) -> None:
@@ -30,7 +37,7 @@ def _child(root: str, die_at: int, tell: int) -> None:
 
     sys.addaudithook(count)
     os.fsync = lambda fd: None  # type: ignore[assignment]
-    run(open_wiki(Path(root)), 2)
+    _WORK[work](open_wiki(Path(root)), DirectRunner(), now)
     os.write(tell, str(steps).encode())
     os._exit(0)
 
@@ -38,12 +45,12 @@ def _child(root: str, die_at: int, tell: int) -> None:
 def main() -> None:
     """Serve until standard input closes."""
     for line in sys.stdin:
-        root, die_at = json.loads(line)
+        root, die_at, work, now = json.loads(line)
         hear, tell = os.pipe()
         child = os.fork()
         if child == 0:
             try:
-                _child(root, die_at, tell)
+                _child(root, die_at, work, now, tell)
             except BaseException as error:
                 sys.stderr.write(f"{type(error).__name__}: {error}\n")
                 os._exit(1)

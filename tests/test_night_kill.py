@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,10 +13,11 @@ import pytest
 
 from flows.session import open_state
 from tests import wikis
+from tests.mortal import Mortal
 from tests.wikis import COLOSSUS, ENIAC, page, put, run, vault
 
 KILLS = 200
-_SERVER = Path(__file__).with_name("kill_server.py")
+NOW = "2026-03-02T02:00:00Z"
 THIN = "# Abacus\n\nAn abacus is a counting frame.\n"
 
 
@@ -44,30 +42,6 @@ def _rows(root: Path) -> dict[str, object]:
     return {name: snapshot.rows(name) for name in names}
 
 
-class _Nights:
-    """A process that has everything imported and forks a child for each night, which dies at a chosen step."""
-
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, str(_SERVER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env={**os.environ, "PYTHONPATH": str(_SERVER.parents[1])},
-        )
-
-    def night(self, root: Path, die_at: int) -> tuple[int, int]:
-        """Return the child's exit status and the number of steps it came to."""
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.write(json.dumps([str(root), die_at]) + "\n")
-        self._process.stdin.flush()
-        status, steps = json.loads(self._process.stdout.readline())
-        return int(status), int(steps)
-
-    def close(self) -> None:
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.close()
-        self._process.wait(30)
-        self._process.stdout.close()
-
-
 @pytest.fixture
 def fast_path(tmp_path: Path) -> Iterator[Path]:
     """A folder in memory where there is one: thousands of copies are made and thrown away."""
@@ -84,10 +58,10 @@ def fast_path(tmp_path: Path) -> Iterator[Path]:
 def test_killed_at_any_file_operation_and_run_again(fast_path: Path) -> None:
     """At 200 random file operations of a night of all kinds of changes."""
     _prepare(fast_path / "start")
-    nights = _Nights()
+    nights = Mortal()
     try:
         shutil.copytree(fast_path / "start", fast_path / "whole", copy_function=shutil.copy2)
-        status, steps = nights.night(fast_path / "whole", 0)
+        status, steps = nights.run(fast_path / "whole", 0, "night", NOW)
         assert status == 0
         expected, rows = vault(fast_path / "whole"), _rows(fast_path / "whole")
         chance = random.Random(7)
@@ -95,10 +69,10 @@ def test_killed_at_any_file_operation_and_run_again(fast_path: Path) -> None:
             root = fast_path / f"k{number}"
             shutil.copytree(fast_path / "start", root, copy_function=shutil.copy2)
             at = chance.randint(1, steps)
-            assert nights.night(root, at)[0] == 9
+            assert nights.run(root, at, "night", NOW)[0] == 9
             if chance.random() < 0.3:  # killed again while it picks up the pieces
-                nights.night(root, chance.randint(1, steps))
-            assert nights.night(root, 0)[0] == 0
+                nights.run(root, chance.randint(1, steps), "night", NOW)
+            assert nights.run(root, 0, "night", NOW)[0] == 0
             assert vault(root) == expected, f"killed at step {at} of {steps}"
             assert _rows(root) == rows, f"killed at step {at} of {steps}"
             shutil.rmtree(root)

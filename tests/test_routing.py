@@ -34,10 +34,10 @@ TABLE = """My \u2028 words.
 
 
 def test_clean_takes_only_entries_whose_page_is_gone() -> None:
-    """Lines that lead anywhere, carry others, name a renamed page or an alias stay, and so does every other byte."""
-    kept, removed = branches.clean(TABLE, INDEX, {"old-name": "eniac"})
-    assert kept == TABLE.replace("- [[alan-turing]] was here\n", "")
-    assert removed == ("alan-turing",)
+    """Lines that lead anywhere, carry others or name an alias stay, that of a renamed page leads there; no more."""
+    cleaned = branches.clean(TABLE, INDEX, {"old-name": "eniac"})
+    kept = TABLE.replace("- [[alan-turing]] was here\n", "").replace("[[old-name]]", "[[eniac|old-name]]")
+    assert cleaned == branches.Cleaned(kept, ("alan-turing",), ("old-name",))
 
 
 LINES = ("## A", "## B ##", "- [[eniac]]", "- [[gone]]", "\t- [[gone|x]] y", "* [[lost]] [[eniac]]", "- [ ] [[lost]]")
@@ -48,14 +48,15 @@ OTHER = ("words", "", "```", "> - [[gone]]", "- `[[gone]]`", "\u2028", "---", "<
 def test_whatever_a_person_types_clean_only_removes_dead_entries(lines: list[str], ending: str) -> None:
     """The rest stays in its order byte for byte, and a second time there is nothing to do."""
     text = ending.join(lines)
-    kept, removed = branches.clean(text, INDEX, {})
+    cleaned = branches.clean(text, INDEX, {})
+    kept, removed = cleaned.text, cleaned.removed
     before, after = route.rows(text), route.rows(kept)
     gone = [row for row in before if "[[gone" in row or "[[lost]]" in row]
     assert len(before) - len(after) == len(removed)
     rest = iter(before)
     assert all(any(row == other for other in rest) for row in after)
     assert all(row in after for row in before if row not in gone)
-    assert branches.clean(kept, INDEX, {}) == (kept, ())
+    assert branches.clean(kept, INDEX, {}) == branches.Cleaned(kept)
 
 
 def test_validate_tells_each_fault_with_its_line() -> None:

@@ -69,7 +69,7 @@ def validate(wiki: Wiki, as_json: bool) -> int:
 @dry_run_option
 @json_option
 def clean(wiki: Wiki, dry_run: bool, as_json: bool) -> int:
-    """Remove the entries whose page is gone; your branches, their order and your text stay as they are."""
+    """Remove the entries whose page is gone, lead those of renamed pages there; all else stays as it is."""
     from flows import routing as routes
 
     report = routes.clean(wiki, DirectRunner(), utc_now(), dry_run)
@@ -79,6 +79,7 @@ def clean(wiki: Wiki, dry_run: bool, as_json: bool) -> int:
                 run=report.run,
                 branches=[],
                 removed=list(report.removed),
+                renamed=list(report.renamed),
                 changed=list(report.changed),
                 left=report.left,
             )
@@ -86,6 +87,8 @@ def clean(wiki: Wiki, dry_run: bool, as_json: bool) -> int:
         return 0
     for target in report.removed:
         click.echo(f"{'would be ' if dry_run else ''}removed: [[{target}]]")
+    for target in report.renamed:
+        click.echo(f"{'would be ' if dry_run else ''}renamed: [[{target}]]")
     number = len(report.removed)
     said = f"{number} {'entry' if number == 1 else 'entries'} {'to be ' if dry_run else ''}removed."
     click.echo(report.left or said)
