@@ -1,0 +1,279 @@
+"""The asker: takes a prompt through rate limits, the budget, tries and checks, to a reply that is what was asked for.
+
+It stops by itself. Once the provider wants payment, the key is wrong, a cap is reached, or the model fails again and
+again, every further question of the run is refused at once, without a call.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from config.models import PROGRAMS, ModelName, Price
+from config.settings import Endpoint, Settings
+from tasks.clock import Clock, SystemClock
+from tasks.llm.ask import Kind, ModelError, Prompt, Role, Spent, fine
+from tasks.llm.backend import Backend, Call, CallFailed, Completion, Turn
+from tasks.llm.bucket import Bucket
+from tasks.llm.budget import OpenPurse, Purse, Usage
+from tasks.llm.prices import model_for, price_of
+from tasks.llm.reply import UnusableReply, read_reply
+from tasks.llm.wording import again, json_schema, wording
+
+M = TypeVar("M", bound=BaseModel)
+
+_LEAST_IN_A_ROW = 3          # questions given up one after the other, after which the run asks no more
+_LONGEST_WAIT = 300.0        # seconds that a provider may ask us to wait; more, and the question is given up
+_FIRST_PAUSE, _MOST_PAUSE = 2.0, 60.0
+_SHOWN_AGAIN = 20_000        # characters of a refused reply that the model is shown
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A model that is ready to be asked, and its price (None: not known)."""
+
+    name: ModelName
+    backend: Backend
+    price: Price | None
+
+
+class Client:
+    """Models by role, under one budget and one rate. Implements `tasks.llm.ask.Asker`."""
+
+    def __init__(self, models: Mapping[Role, Served], endpoint: Endpoint, purse: Purse | None = None,
+                 money_capped: bool = False, clock: Clock | None = None) -> None:
+        self._models = models
+        self._endpoint = endpoint
+        self._purse = purse or OpenPurse()
+        self._money_capped = money_capped
+        self._clock = clock or SystemClock()
+        self._bucket = Bucket(endpoint.concurrent, endpoint.requests_per_minute, endpoint.tokens_per_minute,
+                              self._clock)
+        self._lock = threading.Lock()
+        self._used = Usage()
+        self._in_a_row: Counter[ModelName] = Counter()
+        self._stopped: dict[ModelName, ModelError] = {}
+
+    @property
+    def spent(self) -> Spent:
+        """What was used so far."""
+        with self._lock:
+            used = self._used
+        return Spent(used.calls, used.input_tokens, used.output_tokens, used.money)
+
+    def model(self, role: Role) -> str:
+        """The name of the model that answers a role."""
+        return self._models[role].name.full
+
+    def ask(self, prompt: Prompt, schema: type[M], accept: Callable[[M], str] = fine) -> M:
+        """The reply, valid by `schema` and `accept`. Raises ModelError."""
+        served = self._models[prompt.role]
+        worded = wording(prompt, schema)
+        call = Call(worded.system, worded.question, (), json_schema(schema), self._endpoint.max_output_tokens,
+                    self._endpoint.timeout_seconds)
+        reason = ""
+        for last in (False, True):
+            try:
+                completion = self._carried_out(prompt.role, served, call)
+            except CallFailed as failed:
+                if last or failed.kind is not Kind.INVALID:
+                    raise self._error(served, failed) from None
+                reason, completion = failed.reason, Completion("")
+            else:
+                if completion.cut_off:
+                    raise ModelError(Kind.TRUNCATED, "the reply was cut off at its greatest length", served.name.full,
+                                     "Ask for less, or raise endpoint.max_output_tokens.")
+                reason = ""
+                try:
+                    reply = read_reply(completion.text, schema)
+                    reason = accept(reply)
+                    if not reason:
+                        return reply
+                except UnusableReply as unusable:
+                    reason = str(unusable)
+            if not last and completion.text:
+                turn = Turn(completion.text[:_SHOWN_AGAIN], again(reason))
+                call = Call(call.system, call.question, (turn,), call.schema, call.max_output_tokens, call.seconds)
+        raise ModelError(Kind.INVALID, f"its reply was refused twice: {reason}", served.name.full)
+
+    def stream(self, prompt: Prompt) -> Iterator[str]:
+        """The reply as plain text, piece by piece. Raises ModelError, also in the middle."""
+        served = self._models[prompt.role]
+        worded = wording(prompt, None)
+        call = Call(worded.system, worded.question, (), None, self._endpoint.max_output_tokens,
+                    self._endpoint.timeout_seconds)
+        most = self._most(served, call)
+        self._refuse_if_stopped(served)
+        with self._bucket.turn(most.tokens):
+            ticket = self._purse.book(prompt.role.value, served.name.full, most)
+            said: list[str] = []
+            used = most
+            try:
+                for piece in served.backend.stream(call):
+                    said.append(piece)
+                    yield piece
+                used = self._counted(served, call, Completion("".join(said)))
+            except CallFailed as failed:
+                if not said and not failed.charged:
+                    used = Usage(calls=1)
+                self._remember(failed, served)
+                raise self._error(served, failed) from None
+            finally:
+                self._purse.settle(ticket, used)
+                self._count(used)
+            self._fared_well(served)
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        for backend in {id(one.backend): one.backend for one in self._models.values()}.values():
+            backend.close()
+
+    # --- one call, with its tries
+
+    def _carried_out(self, role: Role, served: Served, call: Call) -> Completion:
+        """The completion of a call, tried again while its failures may pass. Raises CallFailed or ModelError."""
+        tries = self._endpoint.retries + 1
+        for number in range(tries):
+            try:
+                completion = self._once(role, served, call)
+            except CallFailed as failed:
+                # A model that hangs is tried once more, not as often as one that answers with an error at once.
+                enough = number + 1 >= (min(tries, 2) if failed.kind is Kind.TIMED_OUT else tries)
+                too_long = failed.wait is not None and failed.wait > _LONGEST_WAIT
+                if not failed.passing or failed.final or enough or too_long or self._is_stopped(served):
+                    self._remember(failed, served)
+                    raise
+                self._pause(number, failed)
+            else:
+                self._fared_well(served)
+                return completion
+        raise AssertionError("the last try returns or raises")
+
+    def _once(self, role: Role, served: Served, call: Call) -> Completion:
+        most = self._most(served, call)
+        self._refuse_if_stopped(served)
+        with self._bucket.turn(most.tokens):
+            self._refuse_if_stopped(served)
+            ticket = self._purse.book(role.value, served.name.full, most)
+            used = most
+            try:
+                completion = served.backend.complete(call)
+                used = self._counted(served, call, completion)
+                return completion
+            except CallFailed as failed:
+                used = most if failed.charged else Usage(calls=1)
+                raise
+            finally:
+                self._purse.settle(ticket, used)
+                self._count(used)
+
+    def _pause(self, number: int, failed: CallFailed) -> None:
+        """Wait before the next try: as long as the provider asks, else longer each time."""
+        if failed.wait is not None:
+            self._bucket.pause(failed.wait)  # the others would meet the same limit
+            return
+        pause = min(_MOST_PAUSE, _FIRST_PAUSE * 2.0**number)
+        self._clock.sleep(pause * (0.75 + random.random() / 2))
+
+    # --- counting
+
+    def _most(self, served: Served, call: Call) -> Usage:
+        """What a call may cost at most. Raises ModelError when its price is not known and money is capped."""
+        if served.price is None and self._money_capped:
+            raise ModelError(
+                Kind.BUDGET, "its price is not known, so the cap on money cannot be kept", served.name.full,
+                f"Add it to budget.prices as '{served.name.full} IN OUT', or set the caps on money to 0.",
+            )
+        price = served.price or Price(0.0, 0.0)
+        coming_in = count_tokens(call.text)
+        return Usage(1, coming_in, call.max_output_tokens, price.of(coming_in, call.max_output_tokens))
+
+    def _counted(self, served: Served, call: Call, completion: Completion) -> Usage:
+        """What a call used: as the provider says, estimated where it says nothing."""
+        price = served.price or Price(0.0, 0.0)
+        coming_in = completion.input_tokens or count_tokens(call.text)
+        going_out = completion.output_tokens or count_tokens(completion.text)
+        return Usage(1, coming_in, going_out, price.of(coming_in, going_out))
+
+    def _count(self, used: Usage) -> None:
+        with self._lock:
+            self._used += used
+
+    # --- stopping
+
+    def _fared_well(self, served: Served) -> None:
+        with self._lock:
+            self._in_a_row[served.name] = 0
+
+    def _remember(self, failed: CallFailed, served: Served) -> None:
+        """Stop a model after a failure that every further call would meet, or after too many questions given up."""
+        error = self._error(served, failed)
+        with self._lock:
+            if failed.kind in (Kind.UNAVAILABLE, Kind.TIMED_OUT):
+                self._in_a_row[served.name] += 1
+            # Those under way at once meet one outage together.
+            most = _LEAST_IN_A_ROW + self._endpoint.concurrent - 1
+            if not failed.final and self._in_a_row[served.name] >= most:
+                reason = f"{most} questions in a row failed, so it is not asked again in this run: {failed.reason}"
+                error = ModelError(failed.kind, reason, served.name.full, failed.next_step)
+            elif not failed.final:
+                return
+            self._stopped.setdefault(served.name, error)
+
+    def _is_stopped(self, served: Served) -> bool:
+        with self._lock:
+            return served.name in self._stopped
+
+    def _refuse_if_stopped(self, served: Served) -> None:
+        with self._lock:
+            stopped = self._stopped.get(served.name)
+        if stopped is not None:
+            raise ModelError(stopped.kind, stopped.reason, stopped.subject, stopped.next_step)
+
+    def _error(self, served: Served, failed: CallFailed) -> ModelError:
+        return ModelError(failed.kind, failed.reason, served.name.full, failed.next_step)
+
+
+def count_tokens(text: str) -> int:
+    """About how many tokens a text has, rather too many than too few."""
+    return len(text) // 3 + 8
+
+
+def connect(settings: Settings, purse: Purse | None = None, clock: Clock | None = None,
+            roles: tuple[Role, ...] = tuple(Role)) -> Client | None:
+    """A client for the models that the settings name, or None when they name none for these roles.
+
+    Raises MissingExtraError when a provider's library is not installed, ModelError when its key is not found.
+    """
+    backends: dict[ModelName, Served] = {}
+    models: dict[Role, Served] = {}
+    for role in roles:
+        name = model_for(role, settings)
+        if name is None:
+            continue
+        if name not in backends:
+            backends[name] = Served(name, reach(name, settings), price_of(name, settings))
+        models[role] = backends[name]
+    if not models:
+        return None
+    capped = bool(settings.budget.run_money or settings.budget.day_money)
+    return Client(models, settings.endpoint, purse, capped, clock)
+
+
+def reach(name: ModelName, settings: Settings) -> Backend:
+    """The backend of one model."""
+    if name.provider in PROGRAMS:
+        from tasks.llm.programs import ProgramBackend
+
+        return ProgramBackend(name, settings)
+    from tasks.llm.providers import ProviderBackend
+
+    return ProviderBackend(name, settings)
+
+
