@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import ipaddress
+import re
 import unicodedata
 import zoneinfo
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from urllib.parse import urlsplit
 from config.cron import cron_problem
 from config.settings import Settings
 
+_ENTRY_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 _FOREIGN = frozenset({".obsidian", ".git", ".trash"})
 
 
@@ -137,14 +139,27 @@ def _is_absolute(folder: str) -> bool:
 
 
 def _time(settings: Settings) -> Iterator[Problem]:
-    if not _zone_exists(settings.time_zone):
-        known = zoneinfo.available_timezones()
-        close = difflib.get_close_matches(settings.time_zone, known, n=1, cutoff=0.5)
-        hint = f"Did you mean '{close[0]}'?" if close else "Use an IANA name, such as Europe/Berlin."
+    if hint := _zone_problem(settings.time_zone):
         yield Problem(("time_zone",), f"'{settings.time_zone}' is not a time zone", hint)
-    for name, line in (("nightly", settings.schedule.nightly), ("weekly", settings.schedule.weekly)):
-        if line and (problem := cron_problem(line)):
-            yield Problem(("schedule", name), problem, "Two in the morning, every day, is '0 2 * * *'.")
+    for entry in settings.schedule.entries:
+        key = ("schedule", entry.name)
+        if not _ENTRY_NAME.fullmatch(entry.name):
+            step = "Use lower-case letters, digits and dashes."
+            yield Problem(key, f"'{entry.name}' cannot name an entry", step)
+        if entry.cron and (problem := cron_problem(entry.cron)):
+            short = entry.flow == entry.name and not entry.time_zone  # perhaps one line
+            yield Problem(key if short else (*key, "cron"), problem, "Two in the morning, every day, is '0 2 * * *'.")
+        if entry.time_zone and (hint := _zone_problem(entry.time_zone)):
+            yield Problem((*key, "time_zone"), f"'{entry.time_zone}' is not a time zone", hint)
+
+
+def _zone_problem(name: str) -> str:
+    """What to write instead of a time zone that does not exist, '' for one that does."""
+    if _zone_exists(name):
+        return ""
+    known = {zone.casefold(): zone for zone in zoneinfo.available_timezones()}
+    close = difflib.get_close_matches(name.casefold(), known, n=1, cutoff=0.5)
+    return f"Did you mean '{known[close[0]]}'?" if close else "Use an IANA name, such as Europe/Berlin."
 
 
 def _zone_exists(name: str) -> bool:

@@ -10,7 +10,7 @@ import yaml
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from config.settings import Settings
+from config.settings import Schedule, Settings, Timed
 
 _HEADER = (
     "# Settings of this wiki, read anew at every run. Keep what you like and delete the rest:",
@@ -38,9 +38,20 @@ def scalar(value: object) -> str:
     return text if plain == "tag:yaml.org,2002:str" else json.dumps(text, ensure_ascii=False)
 
 
+def entry_text(entry: Timed) -> str:
+    """An entry of the schedule on one line: its cron line where its name says what runs, else all it holds."""
+    if entry.flow == entry.name and not entry.time_zone:
+        return scalar(entry.cron)
+    zone = f", time_zone: {scalar(entry.time_zone)}" if entry.time_zone else ""
+    return f"{{flow: {entry.flow}, cron: {scalar(entry.cron)}{zone}}}"
+
+
 def _keys(model: BaseModel, indent: str) -> Iterator[str]:
     for name, info in type(model).model_fields.items():
         value = getattr(model, name)
+        if isinstance(model, Schedule) and name == "named":
+            yield from (f"{indent}{entry.name}: {entry_text(entry)}" for entry in value)
+            continue
         if isinstance(value, BaseModel):
             yield ""
             yield f"{indent}# {info.description}"

@@ -18,12 +18,13 @@ def set_value(text: str, key: Key, value: object, subject: str = "nightwiki.yaml
     missing section at the end of the file. Raises SettingsError when the text or the value is not accepted.
     """
     parse_settings(text, subject)
-    edited = _edit(text, key, scalar(value), subject)
+    edited = put(text, key, scalar(value), subject)
     _check(text, edited, key, value, subject)
     return edited
 
 
-def _edit(text: str, key: Key, written: str, subject: str) -> str:
+def put(text: str, key: Key, written: str, subject: str) -> str:
+    """The text with a value, written as YAML on one line, under a key; what it comes to mean is not checked."""
     newline = "\r\n" if "\r\n" in text else "\n"
     root = compose(text, subject)
     node: yaml.Node | None = root
@@ -38,9 +39,30 @@ def _edit(text: str, key: Key, written: str, subject: str) -> str:
         name_node, node = found
         indent = " " * name_node.start_mark.column + "  "
     assert node is not None
-    start, end = node.start_mark.index, node.end_mark.index
+    start, end = node.start_mark.index, _end(node)
     space = " " if start and text[start - 1] == ":" else ""
     return text[:start] + space + written + text[end:]
+
+
+def without(text: str, key: Key, subject: str) -> str:
+    """The text without a key and its value, and else as it is; the text itself when the key is not there."""
+    node: yaml.Node | None = compose(text, subject)
+    for name in key[:-1]:
+        found = _child(node, name)
+        node = found[1] if found else None
+    if not isinstance(node, yaml.MappingNode):
+        return text
+    place = next((place for place, (name, _) in enumerate(node.value) if name.value == key[-1]), None)
+    if place is None:
+        return text
+    start, end = node.value[place][0].start_mark.index, _end(node.value[place][1])
+    if not node.flow_style:
+        line_end = text.find("\n", end)
+        start = text.rfind("\n", 0, start) + 1
+        return text[:start] + ("" if line_end < 0 else text[line_end + 1 :])
+    if place + 1 < len(node.value):
+        return text[:start] + text[node.value[place + 1][0].start_mark.index :]
+    return text[: _end(node.value[place - 1][1]) if place else start] + text[end:]
 
 
 def _child(node: yaml.Node | None, name: str) -> tuple[yaml.Node, yaml.Node] | None:

@@ -21,7 +21,7 @@ from pydantic.fields import FieldInfo
 
 from config.consistency import problems
 from config.errors import SettingsError
-from config.settings import Settings
+from config.settings import SCHEDULED_FLOWS, Schedule, Settings, Timed
 
 Key = tuple[str, ...]
 NEWEST = 1
@@ -161,8 +161,42 @@ def _section(
     return values
 
 
+def _schedule(node: yaml.Node, path: Key, lines: dict[Key, int], place: _Place) -> dict[str, object]:
+    """Entries by name: a cron line where the name says what runs, else keys of their own."""
+    if isinstance(node, yaml.ScalarNode) and _is_empty(node):
+        return {}
+    if not isinstance(node, yaml.MappingNode):
+        step = "Write an entry a line, such as nightly: '0 2 * * *'."
+        raise place.error(node.start_mark.line + 1, "schedule: holds entries, not one value", step)
+    values: dict[str, object] = {}
+    for key_node, value_node in node.value:
+        line = key_node.start_mark.line + 1
+        name = key_node.value if isinstance(key_node, yaml.ScalarNode) else ""
+        key = (*path, name)
+        if name in values:
+            cause = f"'schedule.{name}' is written twice (first on line {lines[key]})"
+            raise place.error(line, cause, "Keep one of them.")
+        lines[key] = line
+        if isinstance(value_node, yaml.MappingNode):
+            entry = _section(value_node, Timed, key, lines, place)
+            if "name" in entry or "cron" not in entry or not {"flow", *SCHEDULED_FLOWS} & {*entry, name}:
+                step = "Write flow and cron below it; its key is its name."
+                raise place.error(line, f"schedule.{name}: is no whole entry", step)
+            values[name] = entry
+        elif name in SCHEDULED_FLOWS:
+            values[name] = _value(value_node, Schedule.model_fields["nightly"], key, lines, place)
+        else:
+            hint = nearest(name, SCHEDULED_FLOWS)
+            own = f"For a name of your own write `{name or 'name'}: {{flow: ingest, cron: ...}}`."
+            step = f"Did you mean 'schedule.{hint}'? {own}" if hint else own
+            raise place.error(line, f"unknown key 'schedule.{name}'", step)
+    return values
+
+
 def _value(node: yaml.Node, info: FieldInfo, key: Key, lines: dict[Key, int], place: _Place) -> object:
     kind = info.annotation
+    if kind is Schedule:
+        return _schedule(node, key, lines, place)
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return _section(node, kind, key, lines, place)
     if typing.get_origin(kind) is tuple:

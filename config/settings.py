@@ -6,9 +6,10 @@ An unknown key or a wrong value is refused by `config.load`, with its line and t
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Level = Literal["high", "medium", "low"]
 
@@ -186,14 +187,68 @@ class Prefect(Section):
     )
     api_url: str = Field("", description="Address of your server, for mode `existing`.")
     port: int = Field(4200, ge=1, le=65535, description="Port of the own server.")
+    keep_days: int = Field(90, ge=1, description="Days that the own server keeps its history of runs.")
     show_page_text: bool = Field(
         False, description="Let page text into the artifacts of a server that is not nightwiki's own."
     )
 
 
+ScheduledFlow = Literal["nightly", "weekly", "ingest", "lint", "scaffold", "routing-clean"]
+SCHEDULED_FLOWS: tuple[str, ...] = get_args(ScheduledFlow)
+
+
+class Timed(Section):
+    """One entry of the schedule: its name, and when which flow runs."""
+
+    name: str = Field("", description="The entry's name; its key in the file.")
+    flow: ScheduledFlow = Field("nightly", description="What runs; one of the names of flows.")
+    cron: str = Field("", description="Minute, hour, day of month, month, weekday; empty means never.")
+    time_zone: str = Field("", description="IANA name of its time zone; empty means the wiki's.")
+
+
 class Schedule(Section):
+    """When flows run. Each key is an entry: a cron line, or `flow`, `cron` and `time_zone` below the entry's name."""
+
     nightly: str = Field("0 2 * * *", description="Cron of the night; empty means never.")
     weekly: str = Field("0 3 * * 0", description="Cron of the weekly tidying; empty means never.")
+    named: tuple[Timed, ...] = Field((), description="Further entries, each under a name of its own.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_named(cls, values: object) -> object:
+        """Entries that stand under names of their own become `named`."""
+        if not isinstance(values, dict):
+            return values
+        gathered = {key: value for key, value in values.items() if key == "named" and isinstance(value, list | tuple)}
+        named = list(gathered.get("named", ()))
+        for key, value in values.items():
+            if key in gathered:
+                continue
+            if isinstance(value, Mapping):
+                flow = {} if "flow" in value or key not in SCHEDULED_FLOWS else {"flow": key}
+                named.append({"name": key, **flow, **value})
+            elif key in ("nightly", "weekly"):
+                gathered[key] = value
+            else:
+                named.append({"name": key, "flow": key, "cron": value})
+        return gathered | {"named": named}
+
+    @property
+    def entries(self) -> tuple[Timed, ...]:
+        """All entries: nightly and weekly first, also when they are off; an entry of their name takes their place."""
+        own = {entry.name: entry for entry in self.named}
+        first = (
+            Timed(name="nightly", flow="nightly", cron=self.nightly),
+            Timed(name="weekly", flow="weekly", cron=self.weekly),
+        )
+        rest = tuple(entry for entry in self.named if entry.name not in ("nightly", "weekly"))
+        return (*(own.get(entry.name, entry) for entry in first), *rest)
+
+
+class Night(Section):
+    max_minutes: float = Field(
+        0, ge=0, description="A night that lasts longer stops at a safe point, and the next goes on; 0 means no limit."
+    )
 
 
 class Git(Section):
@@ -232,4 +287,5 @@ class Settings(Section):
     digest: Digest = Field(default_factory=Digest, description="Where the night reports.")
     prefect: Prefect = Field(default_factory=Prefect, description="Prefect's place.")
     schedule: Schedule = Field(default_factory=Schedule, description="When things run.")
+    night: Night = Field(default_factory=Night, description="How long a night may take.")
     git: Git = Field(default_factory=Git, description="A history in Git.")

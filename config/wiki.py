@@ -37,15 +37,15 @@ class Wiki:
         return self.settings.name
 
 
-def open_wiki(root: Path) -> Wiki:
-    """The wiki in a folder. Raises WikiNotFoundError or SettingsError."""
+def open_wiki(root: Path, settings: Settings | None = None) -> Wiki:
+    """The wiki in a folder; `settings` are taken instead of the file's. Raises WikiNotFoundError or SettingsError."""
     root = root.expanduser().resolve()
     settings_path = root / SETTINGS_NAME
-    if not settings_path.is_file():
+    if settings is None and not settings_path.is_file():
         raise WikiNotFoundError(
             str(root), f"there is no {SETTINGS_NAME} here", f"Make a wiki with: nightwiki init {root}"
         )
-    settings = load_settings(settings_path)
+    settings = load_settings(settings_path) if settings is None else settings
     state_dir = (root / Path(settings.state_dir).expanduser()).resolve()
     if root.is_relative_to(state_dir):
         raise SettingsError(

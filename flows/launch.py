@@ -1,4 +1,4 @@
-"""Starts Prefect's command line in a process that ends when its parent does, however the parent ended.
+"""Runs a module in a process that ends when its parent does, however the parent ended.
 
 The parent holds the other end of the pipe that is standard input here. When it dies, even by `kill -9`,
 the pipe closes.
@@ -20,10 +20,11 @@ def _follow_parent() -> None:
 
 
 def main() -> None:
-    """Run `prefect` with the arguments given to this module."""
+    """Run the module named first, such as `prefect`, with the other arguments."""
     threading.Thread(target=_follow_parent, name="follow-parent", daemon=True).start()
-    sys.argv = ["prefect", *sys.argv[1:]]
-    runpy.run_module("prefect", run_name="__main__", alter_sys=True)
+    module = sys.argv[1]
+    sys.argv = [module, *sys.argv[2:]]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":

@@ -187,7 +187,7 @@ def own_server(wiki: Wiki, port: int = 0) -> Iterator[Endpoint]:
     variables = server_environment(wiki, chosen)
     with (logs / "prefect-server.log").open("ab") as output:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "flows.launch", "server", "start"],
+            [sys.executable, "-P", "-m", "flows.launch", "prefect", "server", "start"],
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=subprocess.STDOUT,

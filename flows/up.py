@@ -6,8 +6,9 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,11 @@ from filelock import FileLock, Timeout
 from config.errors import BusyError, NightwikiError
 from config.wiki import Wiki
 from flows import server
+from flows.beside import beside
+from flows.kept_settings import VARIABLE, keep, kept_path
 from flows.steps import Progress
 from flows.watch import Watcher, sync_in_process
+from flows.watch_settings import SettingsWatch
 
 if TYPE_CHECKING:
     from tasks.digest import NightReport
@@ -25,24 +29,40 @@ if TYPE_CHECKING:
 Say = Callable[[str], None]
 
 
-def up(wiki: Wiki, say: Say) -> None:
-    """Serve the wiki's flows and watch its vault until SIGTERM or SIGINT. Raises BusyError when it is already up."""
+def up(wiki: Wiki, say: Say, beside_it: Sequence[Sequence[str]] = ()) -> None:
+    """Serve the wiki's flows and watch its vault and settings until SIGTERM or SIGINT.
+
+    `beside_it` are arguments of further `nightwiki` commands that run as long as this does, each in a process of its
+    own. Raises BusyError when the wiki is already up.
+    """
     with _one_at_a_time(wiki), _endpoint(wiki, wiki.settings.prefect.port, say) as endpoint:
-        variables = server.client_environment(wiki, endpoint.api_url)
+        keep(wiki)
+        variables = server.client_environment(wiki, endpoint.api_url) | {VARIABLE: str(kept_path(wiki))}
         watcher = Watcher(wiki.root, partial(sync_in_process, wiki.root, variables))
         os.chdir(server.working_folder(wiki))
-        with server.environment(variables):
-            from flows.deployed import serve_deployments  # Prefect reads its environment when it is imported
+        with server.environment(variables), contextlib.ExitStack() as stack:
+            from flows.console.deployments import apply  # Prefect reads its environment when it is imported
+            from flows.console.serving import serve
 
-            say(f"Prefect's console: {endpoint.ui_url}")
-            say(f"Serving nightly/{wiki.name} and ingest/{wiki.name}; edits are taken in within a minute.")
-            say("Stop with Ctrl-C.")
-            watcher.start()
-            try:
-                with _ended_by_signal():
-                    serve_deployments(wiki)
-            finally:
-                watcher.stop()
+            def changed(now: Wiki) -> None:
+                apply(now)
+                say("The settings have changed; the schedules are brought up to date.")
+
+            settings = SettingsWatch(wiki, changed, say)
+
+            def ready() -> None:
+                say(f"Prefect's console: {endpoint.ui_url}")
+                for line in _schedule(wiki):
+                    say(line)
+                say("Edits in the vault are taken in within a minute. Stop with Ctrl-C.")
+                for watch in (watcher, settings):
+                    watch.start()
+                    stack.callback(watch.stop)
+                for command in beside_it:
+                    stack.enter_context(beside("serving.cli", command, variables, _log_of(wiki, command), say))
+
+            with _ended_by_signal():
+                serve(wiki, ready)
     say("Stopped.")
 
 
@@ -67,6 +87,20 @@ def run_flow(
         from flows.deployed import run_here  # Prefect reads its environment when it is imported
 
         return run_here(wiki, kind, listener, only, force)
+
+
+def _schedule(wiki: Wiki) -> list[str]:
+    zone = wiki.settings.time_zone
+    return [
+        f"Scheduled: {entry.name}{'' if entry.flow == entry.name else f' ({entry.flow})'}, '{entry.cron}' "
+        f"({entry.time_zone or zone})"
+        for entry in wiki.settings.schedule.entries
+        if entry.cron
+    ]
+
+
+def _log_of(wiki: Wiki, command: Sequence[str]) -> Path:
+    return wiki.state_dir / "logs" / f"{command[0]}.log"
 
 
 @contextlib.contextmanager

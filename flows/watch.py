@@ -14,7 +14,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from config.wiki import Wiki, open_wiki
+from config.wiki import Wiki
+from flows.kept_settings import open_by_kept
 from flows.steps import DirectRunner, utc_now
 
 LOOK_SECONDS = 10.0
@@ -104,4 +105,4 @@ def sync_once(wiki: Wiki) -> None:
 
 
 if __name__ == "__main__":
-    sync_once(open_wiki(Path(sys.argv[1])))
+    sync_once(open_by_kept(Path(sys.argv[1])))

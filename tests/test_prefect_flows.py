@@ -73,7 +73,7 @@ class Up:
         assert endpoint, self.log.read_text()
         self.endpoint = endpoint
         self.api = httpx.Client(base_url=endpoint.api_url, timeout=30)
-        wait_until(lambda: len(self.post("deployments/filter")) == 8, 60)
+        wait_until(lambda: len(self.post("deployments/filter")) == 9, 60)
 
     def post(self, path: str, **body: Any) -> Any:
         answer = self.api.post(path, json=body)
@@ -114,7 +114,7 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 def test_deployments_are_ours_described_and_scheduled(up: Up) -> None:
     """They carry the wiki's name, load by module path, and explain their parameters."""
     found = {one["entrypoint"]: one for one in up.post("deployments/filter")}
-    flows = ("nightly", "weekly", "ingest", "lint", "scaffold", "routing_clean", "promote", "discard")
+    flows = ("nightly", "weekly", "ingest", "lint", "scaffold", "routing_clean", "promote", "discard", "undo")
     assert set(found) == {f"flows.deployed.{flow}" for flow in flows}
     nightly = found["flows.deployed.nightly"]
     assert (nightly["name"], nightly["tags"], nightly["paused"]) == (
@@ -236,7 +236,8 @@ def test_only_one_may_be_up(up: Up) -> None:
 def test_dead_runs_are_watched_for(up: Up) -> None:
     """A run whose process was killed does not look alive for ever."""
     names = [one["name"] for one in up.post("automations/filter")]
-    assert names == ["nightwiki: mark dead runs as crashed"]
+    what = ("mark dead runs as crashed", "try a crashed night again", "try a failed night again")
+    assert sorted(names) == [f"nightwiki my wiki: {one}" for one in what]
 
 
 def test_nothing_is_kept_outside_the_state_folder(up: Up) -> None:
@@ -350,7 +351,7 @@ def test_a_direct_runner_keeps_order_and_passes_errors_on() -> None:
 def test_end_states_by_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """ok is green; partial and failed are of a failed type under their own names."""
     monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
-    from flows.deployed import ending
+    from flows.console.ends import ending
 
     report = NightReport("r", "nightly", "ok", "2026-12-01T02:00:00Z", "2026-12-01T02:01:00Z", ())
     states = [ending(replace(report, state=state)) for state in ("ok", "partial", "failed")]

@@ -1,0 +1,151 @@
+"""The wiki's deployments: its flows by module path, with the schedules of its settings, put on a server.
+
+All carry the wiki's name and the tag `nightwiki`; nothing else on the server is touched. What a person did in the
+console stays: a paused schedule or deployment is paused afterwards, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+from uuid import UUID
+
+from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.schemas.actions import DeploymentScheduleCreate
+from prefect.client.schemas.filters import DeploymentFilter, DeploymentFilterName, DeploymentFilterTags
+from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy
+from prefect.client.schemas.responses import DeploymentResponse
+from prefect.client.schemas.schedules import CronSchedule
+from prefect.deployments.runner import RunnerDeployment
+from prefect.exceptions import ObjectNotFound
+from prefect.flows import Flow
+from prefect.types.entrypoint import EntrypointType
+
+from config.errors import NightwikiError
+from config.wiki import Wiki
+from flows import deployed
+
+TAG = "nightwiki"
+
+_FLOWS: tuple[tuple[Flow[Any, Any], str], ...] = (
+    (deployed.nightly, "The night of {}"),
+    (deployed.weekly, "The week's tidying of {}"),
+    (deployed.ingest, "Read sources into {} now"),
+    (deployed.lint, "Check the pages of {}"),
+    (deployed.scaffold, "Make the index of {} anew"),
+    (deployed.routing_clean, "Clean ROUTING.md of {}"),
+    (deployed.promote, "Publish waiting pages of {}"),
+    (deployed.discard, "Drop waiting pages of {}"),
+    (deployed.undo, "Take a run of {} back"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A deployment on the server."""
+
+    id: UUID
+    name: str        # such as 'nightly/my-wiki'
+    change: str      # created | updated | unchanged
+
+
+def deployments(wiki: Wiki) -> tuple[RunnerDeployment, ...]:
+    """What the settings ask for; nothing is sent."""
+    one_at_a_time = ConcurrencyLimitConfig(limit=1, collision_strategy=ConcurrencyLimitStrategy.CANCEL_NEW)
+    made = []
+    for served, description in _FLOWS:
+        schedules = [
+            DeploymentScheduleCreate(
+                schedule=CronSchedule(cron=entry.cron, timezone=entry.time_zone or wiki.settings.time_zone),
+                active=True,
+                slug=entry.name,
+            )
+            for entry in wiki.settings.schedule.entries
+            if entry.flow == served.name and entry.cron
+        ]
+        made.append(
+            RunnerDeployment.from_flow(
+                served,
+                name=wiki.name,
+                schedules=cast("Any", schedules),
+                parameters={"wiki": str(wiki.root)},
+                description=description.format(wiki.root),
+                tags=[TAG, wiki.name],
+                concurrency_limit=one_at_a_time,
+                entrypoint_type=EntrypointType.MODULE_PATH,
+            )
+        )
+    return tuple(made)
+
+
+def apply(wiki: Wiki) -> tuple[Applied, ...]:
+    """Bring the server's deployments of this wiki to what the settings say. Doing it twice changes nothing."""
+    with get_client(sync_client=True) as client:
+        return tuple(_apply(client, wanted) for wanted in deployments(wiki))
+
+
+def ours(client: SyncPrefectClient, wiki: Wiki) -> list[DeploymentResponse]:
+    """The deployments of this wiki that the server knows: ours by name, tag and folder."""
+    found = client.read_deployments(
+        deployment_filter=DeploymentFilter(
+            name=DeploymentFilterName(any_=[wiki.name]), tags=DeploymentFilterTags(all_=[TAG])
+        )
+    )
+    return [one for one in found if (one.parameters or {}).get("wiki") == str(wiki.root)]
+
+
+def prepared(wiki: Wiki) -> tuple[RunnerDeployment, ...]:
+    """What the settings ask for, with the pauses that a person made on the server; nothing is sent.
+
+    Raises NightwikiError when a deployment of this name is another's.
+    """
+    with get_client(sync_client=True) as client:
+        wanted = deployments(wiki)
+        for one in wanted:
+            known = _known(client, one)
+            if known is not None:
+                _keep_pauses(one, known)
+        return wanted
+
+
+def _apply(client: SyncPrefectClient, wanted: RunnerDeployment) -> Applied:
+    known = _known(client, wanted)
+    if known is None:
+        return Applied(cast("UUID", wanted.apply()), wanted.full_name, "created")
+    if _says(known) == _says(wanted):
+        return Applied(known.id, wanted.full_name, "unchanged")
+    _keep_pauses(wanted, known)
+    return Applied(cast("UUID", wanted.apply()), wanted.full_name, "updated")
+
+
+def _known(client: SyncPrefectClient, wanted: RunnerDeployment) -> DeploymentResponse | None:
+    try:
+        known = client.read_deployment_by_name(wanted.full_name)
+    except ObjectNotFound:
+        return None
+    folder = (known.parameters or {}).get("wiki")
+    if TAG not in (known.tags or []) or folder != wanted.parameters["wiki"]:
+        whose = f"belongs to the wiki in {folder}" if TAG in (known.tags or []) else "is not nightwiki's"
+        step = "Set another `name` in nightwiki.yaml, or delete it in Prefect's console."
+        raise NightwikiError(f"deployment {wanted.full_name}", whose, step)
+    return known
+
+
+def _keep_pauses(wanted: RunnerDeployment, known: DeploymentResponse) -> None:
+    active = {schedule.slug: schedule.active for schedule in known.schedules}
+    for schedule in wanted.schedules or []:
+        schedule.active = active.get(schedule.slug, True)
+    wanted.paused = known.paused
+
+
+def _says(one: DeploymentResponse | RunnerDeployment) -> tuple[object, ...]:
+    """What of a deployment the settings decide."""
+    schedules = sorted(
+        (schedule.slug or "", schedule.schedule.cron, schedule.schedule.timezone or "UTC")
+        for schedule in one.schedules or []
+        if isinstance(schedule.schedule, CronSchedule)
+    )
+    tags = sorted(one.tags or [])
+    schema = one.parameter_openapi_schema if isinstance(one, DeploymentResponse) else one._parameter_openapi_schema
+    shape = schema if isinstance(schema, dict) or schema is None else schema.model_dump(mode="json")
+    return schedules, len(one.schedules or []), tags, one.parameters, one.entrypoint, one.description, shape

@@ -1,0 +1,35 @@
+"""Serves the wiki's deployments: polls for runs that are due, and starts each in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from uuid import UUID
+
+from prefect.exceptions import TerminationSignal
+from prefect.runner import Runner
+
+from config.errors import NightwikiError
+from config.wiki import Wiki
+from flows.console.automations import automate
+from flows.console.deployments import prepared
+
+MOST_RUNS = 2
+"""Runs at once: a night, and one thing beside it, which finds the lock held or not."""
+
+
+def serve(wiki: Wiki, ready: Callable[[], None]) -> None:
+    """Serve until SIGTERM or SIGINT, and tell when all is on the server; schedules stay on when this ends."""
+    runner = Runner(name=f"nightwiki {wiki.name}", pause_on_shutdown=False, limit=MOST_RUNS)
+    ids: dict[str, UUID] = {}
+    for deployment in prepared(wiki):
+        found = runner.add_deployment(deployment)
+        if not isinstance(found, UUID):
+            raise NightwikiError(deployment.full_name, "could not be served", "See the server's log.")
+        ids[deployment.flow_name or ""] = found
+    automate(wiki, ids["nightly"])
+    ready()
+    try:
+        asyncio.run(runner.start())
+    except (KeyboardInterrupt, TerminationSignal):
+        return

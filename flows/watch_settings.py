@@ -1,0 +1,75 @@
+"""Notices while `nightwiki up` runs that the settings have changed; a broken file is told once and changes nothing."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from config.errors import NightwikiError
+from config.wiki import SETTINGS_NAME, Wiki, open_wiki
+from flows.kept_settings import keep
+
+LOOK_SECONDS = 5.0
+
+log = logging.getLogger(__name__)
+
+Stamp = tuple[int, int, int] | None
+
+
+class SettingsWatch:
+    """Calls `changed` with the wiki as it is now, each time that its settings can be read and say something new."""
+
+    def __init__(
+        self, wiki: Wiki, changed: Callable[[Wiki], None], say: Callable[[str], None], pause: float = LOOK_SECONDS
+    ) -> None:
+        self._wiki, self._changed, self._say, self._pause = wiki, changed, say, pause
+        self._stamp = _stamp(wiki.root)
+        self._said = ""
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="watch-settings", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop looking."""
+        self._stop.set()
+        self._thread.join()
+
+    def look(self) -> None:
+        """Look once."""
+        stamp = _stamp(self._wiki.root)
+        if stamp == self._stamp:
+            return
+        self._stamp = stamp
+        try:
+            wiki = open_wiki(self._wiki.root)
+        except NightwikiError as error:
+            if str(error) != self._said:
+                self._said = str(error)
+                self._say(f"{error} The last good settings stay in force.")
+            return
+        self._said = ""
+        if wiki.settings == self._wiki.settings:
+            return
+        keep(wiki)
+        self._wiki = wiki
+        self._changed(wiki)
+
+    def _watch(self) -> None:
+        while not self._stop.wait(self._pause):
+            try:
+                self.look()
+            except Exception as error:  # a server that is busy now: what has changed is put there at the next start
+                self._say(f"The new settings could not be put on the server: {error}")
+
+
+def _stamp(root: Path) -> Stamp:
+    try:
+        stat = (root / SETTINGS_NAME).stat()
+    except OSError:
+        return None
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
