@@ -49,7 +49,7 @@ class PageAnswer(Answer):
     section: str = Field(description="The heading whose section this is; empty for the whole page.")
     start: int = Field(description="Offset of the text in the page, in characters.")
     end: int
-    next_offset: int | None = Field(description="The `offset` to go on with; null at the end.")
+    next_offset: int | None = Field(None, description="The `offset` to go on with; absent at the end.")
     text: str = Field(description="Markdown, as it stands in the file, properties included.")
     citations: list[Cited] = Field(description="Behind the footnotes of this text.")
 

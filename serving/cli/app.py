@@ -36,6 +36,7 @@ class _Commands(LazyGroup):
         "check": Entry("serving.cli.check:check", MAINTENANCE, "Whether the state is sound; repair what can be."),
         "bench": Entry("serving.cli.bench:bench", ADVANCED, "Which way of searching suits your pages."),
         "up": Entry("serving.cli.up:up", ADVANCED, "Prefect server, schedules and sync, until stopped."),
+        "serve": Entry("serving.cli.serve:serve", ADVANCED, "Answer programs and agents over HTTP (REST)."),
         "schema": Entry("serving.cli.schema:schema", ADVANCED, "The JSON Schema of a command's --json."),
     }
 

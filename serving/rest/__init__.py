@@ -1,0 +1,1 @@
+"""The REST door: FastAPI over `serving.backend`, on loopback unless told otherwise."""

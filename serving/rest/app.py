@@ -1,0 +1,268 @@
+"""The routes of the REST: each takes what `serving.requests` describes and hands it to `serving.backend`.
+
+Work is done in threads of our own, so that one slow question holds up no other; what takes too long is answered with
+a problem while its thread ends by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Body, FastAPI, Path, Query, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.responses import Response, StreamingResponse
+
+from config.errors import NightwikiError
+from serving import requests as asked
+from serving import schemas
+from serving import schemas_served as served
+from serving.backend import Backend
+from serving.rest import problems
+from serving.rest.answers import answered
+from serving.rest.events import stream
+from serving.rest.guard import Guard, Rules
+from serving.rest.openapi import EXAMPLES, PROBLEMS, shown_as
+from tasks.text_bytes import shown
+
+T = TypeVar("T")
+
+Name = Annotated[str, Path(max_length=500)]
+OfWiki = Annotated[str, Query(max_length=500, description="Name of the wiki; may be left out where one is served.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long, and how much at once."""
+
+    seconds: float = 60.0  # for one answer that is not streamed
+    threads: int = 16
+    streams: int = 64
+    read_only: bool = False
+    rules: Rules = field(default_factory=Rules)
+
+
+class _Desk:
+    """Carries work out in threads, within the time limit."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.threads = ThreadPoolExecutor(limits.threads, thread_name_prefix="answer")
+        self.streamers = ThreadPoolExecutor(limits.streams, thread_name_prefix="stream")
+        self.streams = 0
+
+    async def work(self, function: Callable[..., T], *arguments: Any) -> T:
+        """What the function returns. Raises HTTPException 503 when it takes too long."""
+        running = asyncio.get_running_loop().run_in_executor(self.threads, function, *arguments)
+        try:
+            return await asyncio.wait_for(running, self.limits.seconds)
+        except TimeoutError:
+            raise HTTPException(503, f"no answer within {self.limits.seconds:g} s") from None
+
+    async def streaming(self, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        """The chunks, while counted as an open stream."""
+        self.streams += 1
+        try:
+            async for chunk in chunks:
+                yield chunk
+        finally:
+            self.streams -= 1
+
+    def close(self) -> None:
+        """Start nothing more; threads that still work are not waited for."""
+        self.threads.shutdown(wait=False, cancel_futures=True)
+        self.streamers.shutdown(wait=False, cancel_futures=True)
+
+
+def make_app(backend: Backend, limits: Limits | None = None) -> FastAPI:
+    """The application; it warms the wikis up when it starts."""
+    limits = limits or Limits()
+    desk = _Desk(limits)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        warming = asyncio.get_running_loop().run_in_executor(desk.threads, _quietly, backend.warm)
+        try:
+            yield
+        finally:
+            desk.close()
+            warming.cancel()
+
+    app = FastAPI(
+        title="nightwiki",
+        version="1",
+        description="Answers, evidence and pages of the wikis: " + ", ".join(backend.names),
+        docs_url=None,  # the usual pages load scripts from elsewhere
+        redoc_url=None,
+        lifespan=lifespan,
+        responses=PROBLEMS,
+        exception_handlers={
+            NightwikiError: problems.nightwiki_error,
+            RequestValidationError: problems.refused_fields,
+            HTTPException: problems.http_error,
+            Exception: problems.unexpected,
+        },
+    )
+    app.add_middleware(Guard, rules=limits.rules)
+    _search_routes(app, backend, desk)
+    _evidence_routes(app, backend, desk)
+    _page_routes(app, backend, desk)
+    _state_routes(app, backend, desk)
+    _review_routes(app, backend, desk)
+    return app
+
+
+def _model(command: str) -> type[BaseModel]:
+    """What a command prints with --json, and a route answers too."""
+    return schemas.ANSWERS.get(command, schemas.Answer)
+
+
+def _quietly(function: Callable[[], None]) -> None:
+    """For the warming up: what is wrong, the first question will be told."""
+    try:
+        function()
+    except NightwikiError:
+        return
+
+
+def _search_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
+    def found(request: asked.SearchRequest) -> Response:
+        return answered(backend.search(request).to_json())
+
+    @app.get("/search", **shown_as(schemas.SearchAnswer, "search"))
+    async def search(request: Annotated[asked.SearchRequest, Query()]) -> Response:
+        """The pages that answer a question, by words and by meaning."""
+        return await desk.work(found, request)
+
+    @app.post("/search", **shown_as(schemas.SearchAnswer, "search"))
+    async def search_by_post(
+        request: Annotated[asked.SearchRequest, Body(openapi_examples=EXAMPLES["search"])],
+    ) -> Response:
+        """As GET, for long questions."""
+        return await desk.work(found, request)
+
+    @app.post("/search/batch", **shown_as(served.BatchAnswer, "search"))
+    async def search_batch(
+        request: Annotated[asked.BatchRequest, Body(openapi_examples=EXAMPLES["batch"])],
+    ) -> Response:
+        """Several questions, embedded together and answered from one snapshot."""
+
+        def batch() -> Response:
+            answers = [one.to_json() for one in backend.search_batch(request)]
+            return answered({"schema_version": schemas.SCHEMA_VERSION, "answers": answers})
+
+        return await desk.work(batch)
+
+
+def _evidence_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
+    async def respond(request: asked.QueryRequest, accept: str) -> Response:
+        if "text/event-stream" not in accept:
+            return answered(await desk.work(lambda: backend.answer(request).to_json()))
+        if desk.streams >= desk.limits.streams:
+            return problems.problem(503, "too many answers are being streamed", {"Retry-After": "5"})
+        chunks = stream(lambda: ((one.kind, one.to_json()) for one in backend.query(request)), desk.streamers)
+        return StreamingResponse(desk.streaming(chunks), media_type="text/event-stream")
+
+    @app.get("/query", **shown_as(_model("query"), "query", stream=True))
+    async def query(request: Annotated[asked.QueryRequest, Query()], http: Request) -> Response:
+        """An answer, each sentence cited; as server-sent events with `Accept: text/event-stream`."""
+        return await respond(request, http.headers.get("accept", ""))
+
+    @app.post("/query", **shown_as(_model("query"), "query", stream=True))
+    async def query_by_post(
+        request: Annotated[asked.QueryRequest, Body(openapi_examples=EXAMPLES["query"])], http: Request
+    ) -> Response:
+        """As GET, for long questions."""
+        return await respond(request, http.headers.get("accept", ""))
+
+    @app.post("/context/build", **shown_as(_model("context build"), "context", markdown=True))
+    async def build_context(
+        request: Annotated[asked.ContextRequest, Body(openapi_examples=EXAMPLES["context"])], http: Request
+    ) -> Response:
+        """Evidence for a goal within a budget of tokens; as Markdown with `Accept: text/markdown`."""
+        markdown = "text/markdown" in http.headers.get("accept", "")
+        pack = await desk.work(backend.context, request, "markdown" if markdown else "json")
+        return Response(shown(pack.text), media_type="text/markdown" if markdown else "application/json")
+
+
+def _page_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
+    @app.get("/pages", **shown_as(served.PagesAnswer, "pages"))
+    async def pages(request: Annotated[asked.PagesRequest, Query()]) -> Response:
+        """The pages that the conditions let through, by path."""
+        return answered(await desk.work(backend.pages, request))
+
+    @app.get("/pages/{name:path}", **shown_as(served.PageAnswer, "page", moved=True))
+    async def page(name: Name, request: Annotated[asked.PageRequest, Query()], http: Request) -> Response:
+        """One page by slug, id or path. A former slug is answered with where the page is now."""
+        told = await desk.work(backend.page, name, request)
+        if not told.moved_from:
+            return answered(told)
+        place = str(http.url_for("page", name=told.page.slug).include_query_params(**dict(http.query_params)))
+        one = told.page
+        moved = served.MovedAnswer(
+            moved_from=told.moved_from, id=one.id, slug=one.slug, path=one.path, location=place
+        )
+        return answered(moved, 301, {"Location": place})
+
+
+def _state_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
+    @app.get("/changes", **shown_as(schemas.ChangesAnswer, "changes"))
+    async def changes(request: Annotated[asked.ChangesRequest, Query()]) -> Response:
+        """Pages made, changed or deleted since a snapshot, a run or a date."""
+        return answered(await desk.work(backend.changes, request.wiki, request.since))
+
+    @app.get("/sources", **shown_as(schemas.SourcesAnswer, "sources"))
+    async def sources(request: Annotated[asked.SourcesRequest, Query()]) -> Response:
+        """What became of each source, why, and what to do."""
+        return answered(await desk.work(backend.sources, request))
+
+    @app.get("/runs", **shown_as(schemas.RunsAnswer, "runs"))
+    async def runs(request: Annotated[asked.RunsRequest, Query()]) -> Response:
+        """The newest runs, also failed and running ones."""
+        return answered(await desk.work(backend.runs, request))
+
+    @app.get("/status", **shown_as(schemas.StatusAnswer, "status"))
+    async def status(request: Annotated[asked.OfWiki, Query()]) -> Response:
+        """Pages, sources by outcome, the last good night, locks, and anything degraded."""
+        return answered(await desk.work(backend.status, request))
+
+    @app.get("/health", **shown_as(served.HealthAnswer, "health"))
+    async def health() -> Response:
+        """Whether the server is up, and which wikis it answers for."""
+        return answered(backend.health())
+
+
+def _review_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
+    @app.get("/candidates", **shown_as(schemas.CandidatesAnswer, "candidates"))
+    async def candidates(request: Annotated[asked.CandidatesRequest, Query()]) -> Response:
+        """Pages that wait for a person, with the reasons."""
+        return answered(await desk.work(backend.candidates, request))
+
+    @app.get("/candidates/{name}", **shown_as(schemas.CandidateAnswer, "candidate"))
+    async def candidate(name: Name, wiki: OfWiki = "") -> Response:
+        """The text of one."""
+        return answered(await desk.work(backend.candidate, wiki, name))
+
+    @app.get("/candidates/{name}/diff", **shown_as(schemas.CandidateDiffAnswer, "candidate diff"))
+    async def candidate_diff(name: Name, wiki: OfWiki = "") -> Response:
+        """What promoting it would change."""
+        return answered(await desk.work(backend.candidate_diff, wiki, name))
+
+    if desk.limits.read_only:
+        return
+
+    @app.post("/candidates/{name}/promote", **shown_as(schemas.ReviewAnswer, "promote"))
+    async def promote(name: Name, wiki: OfWiki = "", request: asked.ReviewRequest = asked.ReviewRequest()) -> Response:  # noqa: B008
+        """Make it part of the wiki, as it now lies on disk. 409 with the holder while another run goes on."""
+        return answered(await desk.work(backend.promote, wiki, name, request))
+
+    @app.post("/candidates/{name}/discard", **shown_as(schemas.ReviewAnswer, "discard"))
+    async def discard(name: Name, wiki: OfWiki = "", request: asked.ReviewRequest = asked.ReviewRequest()) -> Response:  # noqa: B008
+        """Drop it; the same proposal is not made again. 409 with the holder while another run goes on."""
+        return answered(await desk.work(backend.discard, wiki, name, request))
