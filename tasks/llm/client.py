@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
+from config.errors import MissingExtraError
 from config.models import PROGRAMS, ModelName, Price
 from config.settings import Endpoint, Settings
 from tasks.clock import Clock, SystemClock
@@ -25,6 +26,7 @@ from tasks.llm.budget import OpenPurse, Purse, Usage
 from tasks.llm.prices import model_for, price_of
 from tasks.llm.reply import UnusableReply, read_reply
 from tasks.llm.wording import again, json_schema, wording
+from tasks.token_count import count_tokens
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -66,6 +68,12 @@ class Client:
         with self._lock:
             used = self._used
         return Spent(used.calls, used.input_tokens, used.output_tokens, used.money)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a model is not asked any more."""
+        with self._lock:
+            return bool(self._stopped)
 
     def model(self, role: Role) -> str:
         """The name of the model that answers a role."""
@@ -191,14 +199,14 @@ class Client:
                 f"Add it to budget.prices as '{served.name.full} IN OUT', or set the caps on money to 0.",
             )
         price = served.price or Price(0.0, 0.0)
-        coming_in = count_tokens(call.text)
+        coming_in = at_most(call.text, served.name)
         return Usage(1, coming_in, call.max_output_tokens, price.of(coming_in, call.max_output_tokens))
 
     def _counted(self, served: Served, call: Call, completion: Completion) -> Usage:
         """What a call used: as the provider says, estimated where it says nothing."""
         price = served.price or Price(0.0, 0.0)
-        coming_in = completion.input_tokens or count_tokens(call.text)
-        going_out = completion.output_tokens or count_tokens(completion.text)
+        coming_in = completion.input_tokens or at_most(call.text, served.name)
+        going_out = completion.output_tokens or at_most(completion.text, served.name)
         return Usage(1, coming_in, going_out, price.of(coming_in, going_out))
 
     def _count(self, used: Usage) -> None:
@@ -240,9 +248,13 @@ class Client:
         return ModelError(failed.kind, failed.reason, served.name.full, failed.next_step)
 
 
-def count_tokens(text: str) -> int:
-    """About how many tokens a text has, rather too many than too few."""
-    return len(text) // 3 + 8
+def at_most(text: str, name: ModelName) -> int:
+    """How many tokens a model may make of a text, rather too many than too few."""
+    try:
+        counted = count_tokens(text)
+    except MissingExtraError:
+        return len(text) // 3 + 8
+    return counted if name.provider == "openai" else counted * 5 // 4 + 8
 
 
 def connect(settings: Settings, purse: Purse | None = None, clock: Clock | None = None,

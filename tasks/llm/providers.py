@@ -229,10 +229,14 @@ def _model(name: ModelName, settings: Settings, key: Key, http: httpx2.AsyncClie
 
         return GoogleModel(name.name, provider=GoogleProvider(api_key=key.value, base_url=address, http_client=http))
     from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
     from pydantic_ai.providers.openai import OpenAIProvider
 
     provider = OpenAIProvider(base_url=address, api_key=key.value or _NO_KEY_NEEDED, http_client=http)
-    return OpenAIChatModel(name.name or "default", provider=provider)
+    if name.provider != COMPATIBLE:
+        return OpenAIChatModel(name.name, provider=provider)
+    plain = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
+    return OpenAIChatModel(name.name or "default", provider=provider, profile=plain)
 
 
 async def _texts(response: Any) -> AsyncIterator[str]:
