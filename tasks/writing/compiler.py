@@ -1,0 +1,479 @@
+"""The compiler with a model: the steps of a night over all sources that are to be decided on, as concurrent as may be.
+
+Analyse all sources; find and decide for each; bring the decisions together; write page by page, on one page source by
+source; put the concerned pages together. What the model is asked depends on sources, pages and purpose alone, so a
+night that was cut off asks nothing twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from tasks import links
+from tasks.analysis import Analysis
+from tasks.analysis import decode as decode_notes
+from tasks.compile import Compilation, CompileRequest, Given, KnownPage, Material, Remark, Verdict
+from tasks.contradictions import Claim, Clash
+from tasks.linking import Names, mentions
+from tasks.llm.ask import Asker, ModelError
+from tasks.records import Outcome
+from tasks.subjects import key_of
+from tasks.writing import analyse, decide, semantic, settle, write
+from tasks.writing.analyse import Notes
+from tasks.writing.clash import clash, refused
+from tasks.writing.contribution import Contribution, Share, decode, encode
+from tasks.writing.decide import Decisions
+from tasks.writing.failures import Failures
+from tasks.writing.find import Draft, Finder
+from tasks.writing.page import SourceFacts, Stand, lay_out, propose
+from tasks.writing.passages import Passage, Passages, passages
+from tasks.writing.purpose import Purpose
+from tasks.writing.quoted import quoted
+from tasks.writing.resolve import Group, Member, resolve
+from tasks.writing.write import Found, Task, Text
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+THREADS = 64
+"""Questions that may be under way or wait for their turn; how many are really asked at once is the asker's business."""
+
+_TARGETS = 40  # titles of other pages that a prompt lists
+_SPLIT = 16_000  # characters up to which the main subject's page is written from the whole source
+
+
+def basis(purpose: Purpose) -> str:
+    """Under what sources are decided on: the wording of the prompts, and the purpose."""
+    versions = (analyse.VERSION, decide.VERSION, write.VERSION, settle.VERSION, purpose.digest)
+    return hashlib.sha256("\x1f".join(versions).encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCompiler:
+    """Writes pages with a model. With `fallback` a source that the model fails on is quoted until it does better."""
+
+    asker: Asker
+    fallback: bool = False
+
+    def compile(self, request: CompileRequest) -> Compilation:
+        """The pages that the changed sources concern."""
+        if request.material is None:
+            raise ValueError("a compiler with a model needs the documents")
+        with ThreadPoolExecutor(THREADS) as sources, ThreadPoolExecutor(THREADS) as windows:
+            return _Night(self.asker, request, request.material, self.fallback, sources, windows).compile()
+
+
+@dataclass(slots=True)
+class _Work:
+    """One source on its way through the steps."""
+
+    source_id: str
+    passages: Passages
+    former: Contribution | None
+    notes: Notes | None = None
+    decisions: Decisions | None = None
+    shares: dict[str, Share] = field(default_factory=dict)
+
+
+class _Night:
+    """One compilation; the steps in their order."""
+
+    def __init__(
+        self,
+        asker: Asker,
+        request: CompileRequest,
+        material: Material,
+        fallback: bool,
+        sources: ThreadPoolExecutor,
+        windows: ThreadPoolExecutor,
+    ) -> None:
+        self._asker, self._request, self._material, self._fallback = asker, request, material, fallback
+        self._sources, self._windows = sources, windows
+        self._purpose = Purpose(material.purpose)
+        self._basis = basis(self._purpose)
+        self._failures = Failures()
+        self._stored: dict[str, Contribution | None] = {}
+        self._analyses: dict[str, Analysis] = {}
+        self._live = frozenset(request.topics)
+        self._pages = {page.id: page for page in (*request.pages, *material.waiting)}
+
+    def compile(self) -> Compilation:
+        work = {one.source_id: one for one in self._work()}
+        self._each(work, self._analyse)
+        drafts = [
+            Draft(one.source_id, topic) for one in work.values() if one.notes is not None for topic in one.notes.topics
+        ]
+        shown = [page for page in self._pages.values() if not page.deleted]
+        self._finder = Finder(shown, drafts, self._material.search, self._opening)
+        self._each(work, self._decide)
+        groups = resolve(self._to_place(work), Finder(self._pages.values(), drafts, lambda _: (), lambda _: ""))
+        self._names = Names.of(
+            sorted((page.id, page.title, page.aliases) for page in shown)
+            + [(f"new {group.subject}", group.title, ()) for group in groups if group.page is None]
+        )
+        self._titles = {page.id: page.title for page in shown} | {f"new {g.subject}": g.title for g in groups}
+        for written in self._sources.map(lambda group: self._write_group(group, work), groups):
+            for source_id, share in written:
+                work[source_id].shares[share.subject] = share
+        contributions = {
+            one.source_id: self._contribution(one) for one in work.values() if one.source_id not in self._failures
+        }
+        return self._put_together(contributions, groups, work)
+
+    # --- steps
+
+    def _work(self) -> Iterator[_Work]:
+        for source_id in sorted(self._material.asked & self._live):
+            found = passages(replace(self._material.document(source_id), source_id=source_id))
+            found = replace(found, target=self._target(source_id))
+            former = self._former(source_id)
+            if former is not None and former.digest == found.digest and former.basis == self._basis:
+                continue
+            yield _Work(source_id, found, former)
+
+    def _each(self, work: Mapping[str, _Work], step: Callable[[_Work], None]) -> None:
+        """A step for every source that has come so far, each in a thread."""
+
+        def guarded(one: _Work) -> None:
+            try:
+                self._failures.before()
+                step(one)
+            except ModelError as error:
+                self._failures.note(one.source_id, error)
+
+        pending = [one for one in work.values() if one.source_id not in self._failures]
+        for _ in self._sources.map(guarded, pending):
+            pass
+
+    def _analyse(self, one: _Work) -> None:
+        starts: tuple[int, ...] = ()
+        document = self._material.document(one.source_id)
+        if semantic.wanted(document):
+            starts = semantic.topic_starts(self._asker, one.passages, self._windows.map)
+        one.notes = analyse.analyse(self._asker, one.passages, self._windows.map, starts)
+
+    def _decide(self, one: _Work) -> None:
+        assert one.notes is not None
+        if not one.notes.topics:
+            one.decisions = Decisions(True, "the model found no fact in it", ())
+            return
+        offers = [self._finder.offers(one.source_id, topic) for topic in one.notes.topics]
+        one.decisions = decide.decide(self._asker, one.passages.title, one.notes, offers, self._purpose)
+
+    def _to_place(self, work: Mapping[str, _Work]) -> dict[str, tuple[decide.Judged, ...]]:
+        return {
+            one.source_id: one.decisions.judged
+            for one in work.values()
+            if one.decisions is not None and one.source_id not in self._failures
+        }
+
+    def _write_group(self, group: Group, work: Mapping[str, _Work]) -> list[tuple[str, Share]]:
+        """What each source of a group gives to the page, one after the other, so that each sees what is there."""
+        if group.page is not None and group.page.deleted:
+            return []
+        writing = {member.source_id for member in group.members}
+        stands = {
+            stand.facts.source_id: stand
+            for stand in self._stands(group.subject, group.page, {})
+            if stand.facts.source_id not in writing
+        }
+        kept = [member for member in group.members if self._same(member, group, work[member.source_id])]
+        for member in kept:
+            share = self._former_share(work[member.source_id], group.subject)
+            assert share is not None
+            stands[member.source_id] = Stand(self._facts(member.source_id), share)
+        found = [(member.source_id, stands[member.source_id].share) for member in kept]
+        for member in group.members:
+            if member in kept or member.source_id in self._failures:
+                continue
+            one = work[member.source_id]
+            try:
+                self._failures.before()
+                share = self._write(group, member, one, tuple(stands.values()))
+            except ModelError as error:
+                self._failures.note(member.source_id, error)
+                continue
+            stands[member.source_id] = Stand(self._facts(member.source_id), share, fresh=True)
+            found.append((member.source_id, share))
+        return found
+
+    def _write(self, group: Group, member: Member, one: _Work, stands: Sequence[Stand]) -> Share:
+        topic, decision = member.judged.topic, member.judged.decision
+        names = tuple(dict.fromkeys((group.title, topic.title, *topic.aliases, *decision.aliases)))
+        former = self._former_share(one, group.subject)
+        own = self._rechecked(former, one.passages, names) if former is not None else None
+        before = (*stands, Stand(self._facts(one.source_id), own)) if own is not None else tuple(stands)
+        read = self._passages_for(one, member)
+        persons = self._material.persons(group.page.id) if group.page is not None else ()
+        task = Task(
+            subject=group.subject,
+            title=group.title,
+            names=names,
+            source=one.passages,
+            passages=read,
+            sheet=lay_out(before).placed,
+            persons=persons,
+            targets=self._targets(read, group),
+            version=group.subject,
+        )
+        text = write.write(self._asker, task, own.superseded if own is not None else ())
+        clashes, no_clashes = self._clashes(group, one, text)
+        return Share(
+            subject=group.subject,
+            title=group.title,
+            action="flag" if decision.action == "flag" else "create" if group.page is None else "update",
+            reason=decision.reason,
+            aliases=tuple(name for name in names if name != group.title),
+            type=decision.type,
+            tags=tuple(decision.tags),
+            doubt=" ".join(filter(None, (decision.doubt, text.doubt))),
+            rivals=member.rivals,
+            blocks=text.blocks,
+            superseded=text.superseded,
+            left_out=text.left_out,
+            wanted=tuple(name for name in text.wanted if not self._known(name)),
+            clashes=clashes,
+            refused=no_clashes,
+        )
+
+    def _passages_for(self, one: _Work, member: Member) -> tuple[Passage, ...]:
+        """The passages that speak of a subject; of a short source's main subject all of them."""
+        claimed = {claim.passage.number for claim in member.judged.topic.claims}
+        assert one.notes is not None
+        main = one.notes.topics[0].key == member.judged.topic.key
+        if main and sum(len(passage.text) for passage in one.passages.all) <= _SPLIT:
+            elsewhere = {claim.passage.number for topic in one.notes.topics[1:] for claim in topic.claims}
+            return tuple(p for p in one.passages.all if p.number in claimed or p.number not in elsewhere)
+        return tuple(passage for passage in one.passages.all if passage.number in claimed)
+
+    def _targets(self, read: Iterable[Passage], group: Group) -> tuple[str, ...]:
+        text = "\n".join(passage.text for passage in read)
+        named = sorted(self._titles[name] for name in mentions(text, self._names) if name in self._titles)
+        return tuple(title for title in dict.fromkeys(named) if title != group.title)[:_TARGETS]
+
+    def _known(self, name: str) -> bool:
+        return key_of(name) in {key_of(title) for title in self._titles.values()}
+
+    def _clashes(self, group: Group, one: _Work, text: Text) -> tuple[tuple[Clash, ...], tuple[str, ...]]:
+        """The contradictions that hold when both sentences are looked at, and the others with the reason."""
+        held, dropped = [], []
+        page_id = group.page.id if group.page is not None and group.page in self._request.pages else ""
+        for found in text.found:
+            why, old, new = self._compare(found, page_id, one)
+            if why or old is None or new is None:
+                dropped.append(f"no contradiction: “{found.sentence.text}” and “{found.reply.words}” ({why})")
+                continue
+            held.append(clash(group.subject, old, new, " ".join(found.reply.reason.split()) or "the model says so"))
+        return tuple({one.id: one for one in held}.values()), tuple(dropped)
+
+    def _compare(self, found: Found, page_id: str, one: _Work) -> tuple[str, Claim | None, Claim | None]:
+        quote = write.whole_sentence(found.reply.words, found.passage.text)
+        if not quote:
+            return "the words do not stand in the passage", None, None
+        if not found.sentence.citations:
+            return "the page's sentence has no source", None, None
+        cited = found.sentence.citations[0]
+        if cited.source_id == one.source_id:
+            return "both are of one source", None, None
+        reply = found.reply
+        title = " ".join((one.passages.title,))
+        why = refused(
+            cited.quote,
+            quote,
+            title,
+            (reply.scope_on_page, reply.scope_in_source),
+            (reply.date_on_page, reply.date_in_source),
+        )
+        old = Claim(
+            page_id, cited.source_id, cited.target, cited.anchor, cited.quote, self._facts(cited.source_id).published
+        )
+        facts = self._facts(one.source_id)
+        new = Claim(page_id, one.source_id, one.passages.target, found.passage.anchor, quote, facts.published)
+        return why, old, new
+
+    # --- what was decided before
+
+    def _former(self, source_id: str) -> Contribution | None:
+        if source_id not in self._stored:
+            self._stored[source_id] = decode(self._material.written(source_id)) if source_id in self._live else None
+        return self._stored[source_id]
+
+    @staticmethod
+    def _former_share(one: _Work, subject: str) -> Share | None:
+        shares = one.former.shares if one.former is not None else ()
+        return next((share for share in shares if share.subject == subject), None)
+
+    def _same(self, member: Member, group: Group, one: _Work) -> bool:
+        """Whether a source is decided on as before, from the same text: then what it wrote stays as it is."""
+        former = self._former_share(one, group.subject)
+        if former is None or one.former is None or one.former.digest != one.passages.digest:
+            return False
+        flagged = member.judged.decision.action == "flag"
+        return flagged == (former.action == "flag")
+
+    @staticmethod
+    def _rechecked(former: Share, source: Passages, names: Sequence[str]) -> Share:
+        """The former share with the sentences that the source, as it is now, still bears out."""
+        blocks = []
+        for block in former.blocks:
+            lines = [line for old in block.lines if (line := settle.recheck(old, source, names)) is not None]
+            if lines:
+                blocks.append(replace(block, lines=tuple(lines)))
+        return replace(former, blocks=tuple(blocks), clashes=())
+
+    def _contribution(self, one: _Work) -> Contribution:
+        found = one.decisions
+        if found is None:
+            raise AssertionError("a source without a decision has failed")
+        if not found.in_scope:
+            return Contribution(one.source_id, one.passages.digest, self._basis, "out_of_scope", found.reason)
+        shares = tuple(one.shares[subject] for subject in sorted(one.shares) if one.shares[subject].blocks)
+        reason = found.reason or "; ".join(
+            dict.fromkeys(
+                judged.decision.reason or "skipped by the model"
+                for judged in found.judged
+                if judged.decision.action == "skip"
+            )
+        )
+        if not shares and not reason:
+            reason = "none of the sentences written from it is borne out by it"
+        digest = one.passages.digest
+        return Contribution(one.source_id, digest, self._basis, "ok" if shares else "skipped", reason, shares)
+
+    # --- pages
+
+    def _put_together(
+        self, contributions: Mapping[str, Contribution], groups: Sequence[Group], work: Mapping[str, _Work]
+    ) -> Compilation:
+        by_subject = {subject: page for page in self._request.pages for subject in page.subjects if not page.adopted}
+        touched = {group.subject for group in groups}
+        for source_id in (*self._request.changed, *contributions):
+            touched.update(self._material.subjects.get(source_id, ()))
+        changed = self._request.changed | set(contributions)
+        for known in self._request.pages:
+            if known.subjects and not known.adopted and not changed.isdisjoint(known.sources):
+                touched.add(known.subjects[0])
+        if self._fallback:
+            touched.update(self._request.topics[one][0] for one in self._failures if one in self._live)
+        proposals, retired = [], []
+        rivals = {group.subject: [rival for m in group.members for rival in m.rivals] for group in groups}
+        skipped: dict[str, str] = {}
+        for subject in sorted(touched):
+            page = by_subject.get(subject)
+            stands = self._stands(subject, page, contributions)
+            if page is not None and page.deleted:
+                gone = f"its page '{page.title}' was deleted by a person"
+                skipped |= {stand.facts.source_id: gone for stand in stands}
+                continue
+            proposal = propose(subject, page.id if page else "", stands, tuple(dict.fromkeys(rivals.get(subject, ()))))
+            if proposal is not None:
+                proposals.append(proposal)
+            elif page is not None and page.sources and not set(page.sources) - changed - self._known_sources(page):
+                retired.append(page.id)
+        for group in groups:
+            if group.page is not None and group.page.deleted:
+                gone = f"its page '{group.page.title}' was deleted by a person"
+                skipped |= {member.source_id: gone for member in group.members}
+        verdicts = dict(self._failures.verdicts())
+        for source_id, one in contributions.items():
+            if one.verdict == "out_of_scope":
+                step = "Change purpose.md if it does belong"
+                verdicts[source_id] = Verdict(Outcome.OUT_OF_SCOPE, one.reason, step)
+            elif one.verdict == "skipped":
+                skipped.setdefault(source_id, one.reason)
+        return Compilation(
+            tuple(proposals),
+            tuple(retired),
+            skipped,
+            verdicts,
+            {
+                source_id: Given(encode(one), one.basis, tuple(share.subject for share in one.shares))
+                for source_id, one in contributions.items()
+            },
+            tuple(remark for one in contributions.values() for remark in _remarks(one)),
+        )
+
+    def _known_sources(self, page: KnownPage) -> set[str]:
+        """The sources of a page of which it is known that they give nothing to it any longer."""
+        return {source_id for source_id in page.sources if source_id not in self._live or self._former(source_id)}
+
+    def _stands(
+        self, subject: str, page: KnownPage | None, contributions: Mapping[str, Contribution]
+    ) -> tuple[Stand, ...]:
+        """All live sources that give something to a page: as decided now, or before, or as the page quoted them."""
+        found: dict[str, Stand] = {}
+        holders = {source_id for source_id, subjects in self._material.subjects.items() if subject in subjects}
+        for source_id in sorted((holders & self._live) | set(contributions)):
+            one = contributions.get(source_id) or self._former(source_id)
+            share = next((share for share in one.shares if share.subject == subject), None) if one else None
+            if share is not None:
+                former = self._former(source_id)
+                fresh = source_id in contributions and (former is None or share not in former.shares)
+                found[source_id] = Stand(self._facts(source_id), _cited_at(share, self._target(source_id)), fresh)
+        for source_id in page.sources if page is not None else ():
+            unread = source_id not in contributions and not self._former(source_id)
+            if source_id in self._live and source_id not in found and unread:
+                found[source_id] = self._quoted(subject, page.title if page is not None else "", source_id)
+        if self._fallback:
+            for source_id in self._failures:
+                if source_id in self._live and source_id not in found and self._request.topics[source_id][0] == subject:
+                    found[source_id] = self._quoted(subject, page.title if page is not None else "", source_id)
+        return tuple(found.values())
+
+    def _quoted(self, subject: str, title: str, source_id: str) -> Stand:
+        notes = self._analysis(source_id)
+        return Stand(self._facts(source_id), quoted(subject, title or notes.title, self._target(source_id), notes))
+
+    def _analysis(self, source_id: str) -> Analysis:
+        if source_id not in self._analyses:
+            self._analyses[source_id] = decode_notes(self._request.notes(source_id).analysis)
+        return self._analyses[source_id]
+
+    def _target(self, source_id: str) -> str:
+        return self._request.notes(source_id).target
+
+    def _facts(self, source_id: str) -> SourceFacts:
+        if source_id not in self._live:
+            return SourceFacts(source_id)
+        notes = self._analysis(source_id)
+        one = self._former(source_id)
+        return SourceFacts(
+            source_id,
+            notes.quality,
+            notes.quality_reasons,
+            notes.injection_suspected,
+            notes.published,
+            one.cut if one is not None else "",
+            links.anchor_link(self._target(source_id), ""),
+        )
+
+    def _opening(self, page_id: str) -> str:
+        waiting = {page.id for page in self._material.waiting}
+        return "" if page_id in waiting else self._material.opening(page_id)
+
+
+def _cited_at(share: Share, target: str) -> Share:
+    """The share with its citations at the place where the source is now."""
+    citations = [citation for block in share.blocks for line in block.lines for citation in line.citations]
+    if all(citation.target == target for citation in citations):
+        return share
+    blocks = []
+    for block in share.blocks:
+        lines = tuple(
+            replace(line, citations=tuple(replace(citation, target=target) for citation in line.citations))
+            for line in block.lines
+        )
+        blocks.append(replace(block, lines=lines))
+    return replace(share, blocks=tuple(blocks))
+
+
+def _remarks(one: Contribution) -> Iterator[Remark]:
+    for share in one.shares:
+        for text in (*share.left_out, *share.refused):
+            yield Remark(one.source_id, text)
+        if share.wanted:
+            yield Remark(one.source_id, f"pages it would link to: {', '.join(share.wanted)}")
