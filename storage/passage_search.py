@@ -23,6 +23,7 @@ from tasks.passages import Wanted, block_scores
 from tasks.search_result import Hit
 
 MOST_UNKNOWN = 12
+SAMPLE = 5
 _WORD = re.compile(r"[^\W_]+(?:[-_.'’+/][^\W_]+)*")
 
 SCALE = 5.0
@@ -72,6 +73,8 @@ def passages(wiki: str, opened: Opened, model: Model | None, question: Question,
         weights,
         float(np.mean(index.cjk)) if len(index.cjk) else 0.0,
         (wiki,),
+        tuple(vectors.model for vectors in index.vectors),
+        " ".join(json.loads(index.hits.text(doc))["title"] for doc in np.flatnonzero(index.cjk)[:SAMPLE].tolist()),
     )
 
 

@@ -74,6 +74,8 @@ class Found:
     weights: Mapping[str, float] = field(default_factory=dict)  # terms of the question and their idf
     cjk: float = 0.0  # share of pages written in Chinese, Japanese or Korean
     wikis: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()  # that embedded these wikis' pages
+    sample: str = ""  # titles of a few pages in Chinese, Japanese or Korean
 
 
 def together(found: Sequence[Found]) -> Found:
@@ -134,6 +136,8 @@ def across(found: Sequence[Found]) -> Found:
         weights,
         sum(one.cjk for one in answering) / len(answering) if answering else 0.0,
         tuple(name for one in found for name in one.wikis),
+        tuple(dict.fromkeys(model for one in found for model in one.models)),
+        " ".join(one.sample for one in found if one.sample),
     )
 
 

@@ -1,0 +1,122 @@
+"""Looking a question up: as it was asked, in its parts, and translated, from one snapshot."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from pydantic import BaseModel, Field
+
+from config.errors import ModelError
+from storage.engine import Engine
+from tasks import questions, tokens
+from tasks.embed import is_multilingual
+from tasks.filters import Filters
+from tasks.found import Found, together
+from tasks.llm.ask import Asker, Part, Prompt, Role
+
+log = logging.getLogger(__name__)
+
+LONG_QUESTION = 12
+"""Words from which on a model is asked whether a question has parts; a shorter one is looked up as it is."""
+
+MIXED = 0.05
+"""Share of pages in the other script from which on a translation is worth a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class LookedUp:
+    """What was found, and in which words it was looked for."""
+
+    found: Found
+    parts: tuple[str, ...] = ()
+    translated: str = ""
+    uncovered: tuple[str, ...] = ()  # parts that the wiki's words do not cover, while they cover others
+
+
+class _Parts(BaseModel):
+    questions: list[str] = Field(description="Up to 4 short questions, or none when there is only one question.")
+
+
+class _Translation(BaseModel):
+    question: str = Field(description="The question in the other language, nothing else.")
+
+
+def look_up(
+    engine: Engine,
+    question: str,
+    count: int,
+    filters: Filters,
+    exclude: Collection[str] = (),
+    as_of: str = "",
+    asker: Asker | None = None,
+) -> LookedUp:
+    """The best `count` pages of each wiki for a question, its parts and its translation, merged."""
+    first = engine.passages(question, count, filters, as_of=as_of, exclude=exclude)
+    parts = questions.parts(question) or _parts_by_model(question, asker)
+    translated = _translated(question, first, asker)
+    pinned = as_of or first.snapshot
+    wordings = (*parts, translated) if translated else parts
+    others = [engine.passages(one, count, filters, as_of=pinned, exclude=exclude) for one in wordings]
+    covered = [one for one in (first, *others) if not one.gap]  # what answers no part takes no place beside what does
+    merged = replace(together(covered or [first, *others]), question=first.question)
+    uncovered = [part for part, one in zip(wordings, others, strict=True) if one.gap and part in parts]
+    return LookedUp(merged, parts, translated, tuple(uncovered) if covered else ())
+
+
+def _parts_by_model(question: str, asker: Asker | None) -> tuple[str, ...]:
+    """What a model takes a long question apart into; nothing when it fails, for the whole question is looked up anyway."""
+    words = len(question.split())
+    if asker is None or not LONG_QUESTION <= words <= 200:
+        return ()
+    prompt = Prompt(
+        Role.ANSWER,
+        "parts-1",
+        "The user asks a wiki the question below. If it holds several questions that would be looked up on their own,"
+        " list them, each complete in itself, at most 4. If it is one question, return an empty list. Add nothing.",
+        (Part("question", question),),
+    )
+    try:
+        reply = asker.ask(prompt, _Parts)
+    except ModelError as error:
+        log.warning("the question was not taken apart: %s", error)
+        return ()
+    found = dict.fromkeys(" ".join(one.split()) for one in reply.questions)
+    kept = [one for one in found if tokens.terms(one) and len(one) <= 400][: questions.MOST]
+    return tuple(kept) if len(kept) > 1 else ()
+
+
+def _translated(question: str, found: Found, asker: Asker | None) -> str:
+    """The question in the script of the wiki's other pages, when a model is there and such pages are; else ''."""
+    if asker is None or len(question) > 2_000:
+        return ""
+    asked = tokens.cjk_share(question) >= 0.3
+    others = 1 - found.cjk if asked else found.cjk
+    if others < MIXED or not found.wikis or any(is_multilingual(model) for model in found.models):
+        return ""
+    target = "English" if asked else _language(found)
+    prompt = Prompt(
+        Role.ANSWER,
+        "translate-1",
+        f"Translate the question below into {target}. Keep names, numbers and technical terms as they are usual in"
+        " that language. Answer with the translated question alone.",
+        (Part("question", question),),
+    )
+    try:
+        reply = asker.ask(prompt, _Translation)
+    except ModelError as error:
+        log.warning("the question was not translated: %s", error)
+        return ""
+    text = " ".join(reply.question.split())
+    return text if text and text != question and len(text) <= 2_000 else ""
+
+
+def _language(found: Found) -> str:
+    """The language of the wiki's CJK pages, told by the letters of their titles."""
+    text = found.sample
+    if any("\u3040" <= letter <= "\u30ff" for letter in text):
+        return "Japanese"
+    if any("\uac00" <= letter <= "\ud7af" for letter in text):
+        return "Korean"
+    return "Chinese"

@@ -1,0 +1,320 @@
+"""Which passages go into a context pack: greedily by relevance, inside a budget that is hard.
+
+Each page first offers the block that answers best, then the others; a block is worth its page's relevance times its
+share of the page's best score. One passage takes at most `SHARE` of what is left of the budget, so that several pages
+find a place in a small pack; a longer block is cut at sentence ends, and the cut is said. What a passage takes is
+estimated while choosing; at the end the printed text itself is counted, and passages leave until it fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from config.errors import NightwikiError
+from tasks import tokens
+from tasks.blocks import references
+from tasks.found import Found, FoundPage
+from tasks.pack import (
+    ContextPack,
+    Form,
+    OmittedPage,
+    PackedBlock,
+    PackedCitation,
+    PackedPage,
+    compact,
+    counted,
+    page_json,
+    page_markdown,
+    shown_goal,
+)
+from tasks.pack_passages import Piece, beginning, hidden_spans, whole, window
+from tasks.sanitise import orders
+from tasks.token_count import TokenCounter, count_tokens
+
+MOST_A_PAGE = 20
+"""Passages of one page, when nothing else is said."""
+
+SHARE = 0.4
+"""Share of the budget's rest that one passage may take while other pages wait."""
+
+FLOOR = 0.35
+"""Pages below this share of the best page's relevance are noise to an agent."""
+
+ALIKE = 0.85
+"""Share of a passage's words that stand in one that was taken before, from which on it says nothing new."""
+
+MOST_OMITTED = 20
+_OMITTED_SHARE = 20  # the list of what was left out takes a twentieth of the budget at most
+_REST = 0.1  # worth of a block that shares no word with the goal, beside one that answers
+_FAIR = 250  # tokens that a passage may take however little is left
+_LEAST = 8  # tokens below which no part of a block is looked for
+_JOINT = 2  # tokens that two texts may have more when they are put together
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A block that may be taken."""
+
+    worth: float
+    page: int
+    block: int
+
+
+@dataclass(slots=True)
+class _Packing:
+    """A pack while it is being filled."""
+
+    pages: Sequence[FoundPage]
+    weights: Mapping[str, float]
+    form: Form
+    count: TokenCounter
+    name_wiki: bool
+    left: int  # tokens
+    taken: list[int] = field(default_factory=list)  # the page of each passage, in the order taken
+    pieces: dict[int, list[Piece]] = field(default_factory=dict)  # of each page, in the order taken
+    sizes: dict[int, int] = field(default_factory=dict)  # tokens of each page's section so far
+    said: list[frozenset[str]] = field(default_factory=list)  # words of each passage taken
+    hidden: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+
+    def size_with(self, page: int, piece: Piece) -> int:
+        """Tokens of a page's section with one more passage."""
+        packed = packed_page(self.pages[page], [*self.pieces.get(page, ()), piece])
+        text = compact(page_json(packed)) if self.form == "json" else page_markdown(packed, self.name_wiki, set())
+        return self.count(text) + _JOINT
+
+    def cost(self, page: int, piece: Piece) -> int:
+        """Tokens that a passage adds."""
+        return self.size_with(page, piece) - self.sizes.get(page, 0)
+
+    def whole(self, page: int, block: int) -> Piece:
+        """A block of a page as it is shown."""
+        if page not in self.hidden:
+            self.hidden[page] = hidden_spans(self.pages[page].text)
+        return whole(self.pages[page], block, self.hidden[page])
+
+    def part(self, page: int, piece: Piece, limit: int) -> Piece | None:
+        """The best part of a block that adds at most `limit` tokens, or None."""
+        room = limit - self.cost(page, replace(piece, text="", cut=True))
+        for _ in range(3):  # the definitions of the marks in a part are known only once it is chosen
+            if room < _LEAST:
+                return None
+            found = window(self.pages[page], piece.block, self.hidden[page], room, self.weights, self.count)
+            if found is None or (over := self.cost(page, found) - limit) <= 0:
+                return found
+            room -= over
+        return None
+
+    def take(self, page: int, piece: Piece) -> None:
+        """Add a passage."""
+        size = self.size_with(page, piece)
+        self.left -= size - self.sizes.get(page, 0)
+        self.sizes[page] = size
+        self.pieces.setdefault(page, []).append(piece)
+        self.taken.append(page)
+        self.said.append(_words(piece))
+
+    def drop_last(self) -> None:
+        """Take the passage out that was added last."""
+        page = self.taken.pop()
+        self.pieces[page].pop()
+        if not self.pieces[page]:
+            del self.pieces[page]
+
+
+def choose(
+    goal: str,
+    found: Found,
+    budget: int,
+    form: Form = "markdown",
+    max_per_page: int = MOST_A_PAGE,
+    count: TokenCounter = count_tokens,
+) -> ContextPack:
+    """The pack for a goal: its text has at most `budget` tokens by `count`.
+
+    Raises NightwikiError when the budget holds not even the shortest passage of what was found; it says how many
+    tokens would do.
+    """
+    best = max((page.relevance for page in found.pages), default=0.0)
+    pages = [page for page in found.pages if page.relevance >= FLOOR * best]
+    empty = _pack(goal, found, budget, form, {}, pages, ())
+    frame = counted(empty, count).tokens_used
+    packing = _Packing(pages, found.weights, form, count, len(found.wikis) > 1, budget - frame)
+    packing.left -= min(budget // _OMITTED_SHARE, 12 * len(pages))
+    if frame <= budget:
+        _fill(packing, max_per_page)
+        pack = _fitting(goal, found, budget, packing)
+        if pack is not None and (pack.pages or not pages or max_per_page < 1):
+            return pack
+    least = frame + _least(packing) + 2 * _JOINT if pages else frame
+    raise NightwikiError(
+        f"a budget of {budget} tokens", "is too small for a pack that holds anything", f"Ask for {least} or more"
+    )
+
+
+def _fill(packing: _Packing, max_per_page: int) -> None:
+    for unit in offered(packing.pages):
+        if len(packing.pieces.get(unit.page, ())) >= max_per_page or packing.left < _LEAST:
+            continue
+        piece: Piece | None = packing.whole(unit.page, unit.block)
+        if piece is None or not piece.text.strip() or _said_before(_words(piece), packing.said):
+            continue
+        alone = len(packing.pages) == 1
+        limit = packing.left if alone else min(packing.left, max(int(SHARE * packing.left), _FAIR))
+        if packing.cost(unit.page, piece) > limit:
+            piece = packing.part(unit.page, piece, limit) if unit.page not in packing.pieces else None
+        if piece is not None:
+            packing.take(unit.page, piece)
+    if not packing.taken and packing.pages:
+        _take_beginning(packing)
+
+
+def _take_beginning(packing: _Packing) -> None:
+    """Of text without sentences that is longer than the budget: as much of the best block as fits."""
+    unit = next(iter(offered(packing.pages)), None)
+    if unit is None:
+        return
+    piece = packing.whole(unit.page, unit.block)
+    room = packing.left - packing.cost(unit.page, replace(piece, text="", cut=True))
+    part = beginning(packing.pages[unit.page], unit.block, packing.hidden[unit.page], room, packing.count)
+    if part is not None and packing.cost(unit.page, part) <= packing.left:
+        packing.take(unit.page, part)
+
+
+def offered(pages: Sequence[FoundPage]) -> list[Unit]:
+    """Every block in the order in which it is offered: by worth, then page, then place."""
+    found = []
+    for number, page in enumerate(pages):
+        body = [block for block in page.blocks if not block.level]
+        best = max((block.score for block in body), default=0.0)
+        for place, block in enumerate(body):
+            if best > 0:
+                share = 0.3 + 0.7 * block.score / best if block.score > 0 else _REST
+            else:
+                share = 1.0 if place == 0 else _REST  # found by its meaning alone: what it begins with
+            found.append(Unit(page.relevance * share, number, block.number))
+    return sorted(found, key=lambda unit: (-unit.worth, unit.page, unit.block))
+
+
+def _words(piece: Piece) -> frozenset[str]:
+    return frozenset(tokens.terms(piece.text))
+
+
+def _said_before(words: frozenset[str], others: Sequence[frozenset[str]]) -> bool:
+    return bool(words) and any(
+        len(words & other) >= ALIKE * len(words) and len(words) >= ALIKE * len(other) for other in others
+    )
+
+
+def _fitting(goal: str, found: Found, budget: int, packing: _Packing) -> ContextPack | None:
+    """The pack of what was taken, counted as printed; passages leave, last ones first, until it fits."""
+    while True:
+        left = _left_out(packing)
+        pack = counted(_pack(goal, found, budget, packing.form, packing.pieces, packing.pages, left), packing.count)
+        if pack.tokens_used > budget and left:  # the list of what was left out goes before a passage does
+            listed = replace(pack, omitted=())
+            pack = counted(listed, packing.count)
+        if pack.tokens_used <= budget:
+            return pack
+        if not packing.taken:
+            return None
+        packing.drop_last()
+
+
+def _left_out(packing: _Packing) -> tuple[tuple[int, int], ...]:
+    """Pages with no passage in the pack, and the tokens that the best one of each would have taken."""
+    firsts: dict[int, int] = {}
+    for unit in offered(packing.pages):
+        if unit.page not in packing.pieces:
+            firsts.setdefault(unit.page, unit.block)
+    found = []
+    for page in sorted(firsts)[:MOST_OMITTED]:
+        found.append((page, packing.size_with(page, packing.whole(page, firsts[page]))))
+    return tuple(found)
+
+
+def _least(packing: _Packing) -> int:
+    """Tokens of the shortest section that any of the best pages could have."""
+    sizes = []
+    for page in range(min(5, len(packing.pages))):
+        for block in packing.pages[page].blocks:
+            if block.level:
+                continue
+            piece = packing.whole(page, block.number)
+            bare = packing.size_with(page, replace(piece, text="", cut=True))
+            part = window(packing.pages[page], block.number, packing.hidden[page], 60, packing.weights, packing.count)
+            sizes.append(min(packing.size_with(page, part) if part else bare + 60, packing.size_with(page, piece)))
+    return min(sizes, default=0)
+
+
+def _pack(
+    goal: str,
+    found: Found,
+    budget: int,
+    form: Form,
+    pieces: Mapping[int, Sequence[Piece]],
+    pages: Sequence[FoundPage],
+    left: Sequence[tuple[int, int]],
+) -> ContextPack:
+    reserve, listed = budget // _OMITTED_SHARE, []
+    for page, size in left:
+        reserve -= 12 if form == "markdown" else 14
+        if reserve < 0:
+            break
+        listed.append(OmittedPage(pages[page].hit.slug, size))
+    return ContextPack(
+        shown_goal(goal),
+        budget,
+        budget,
+        tuple(packed_page(pages[number], pieces[number]) for number in sorted(pieces)),
+        tuple(listed),
+        len(pages) - len(pieces),
+        found.snapshot,
+        found.generated,
+        found.gap,
+        found.unknown,
+        found.degraded,
+        form,
+    )
+
+
+def packed_page(page: FoundPage, pieces: Sequence[Piece]) -> PackedPage:
+    """A page with its passages in page order, each under its heading, and the citations that they refer to."""
+    texts: list[str] = []
+    blocks: list[PackedBlock] = []
+    last_heading = -1
+    for piece in sorted(pieces, key=lambda one: one.start):
+        heading = _heading(page, piece.block)
+        if heading > last_heading:
+            block = page.blocks[heading]
+            texts.append(page.text[block.start : block.end])
+            blocks.append(PackedBlock(block.start, block.end))
+            last_heading = heading
+        texts.append(piece.text)
+        blocks.append(PackedBlock(piece.start, piece.end, piece.cut))
+    excerpt = "\n\n".join(texts)
+    labels = set(references(excerpt))
+    hit = page.hit
+    return PackedPage(
+        hit.wiki,
+        hit.id,
+        hit.slug,
+        hit.title,
+        round(page.relevance, 2),
+        excerpt,
+        hit.path,
+        hit.confidence,
+        hit.status,
+        hit.tags,
+        tuple(blocks),
+        tuple(PackedCitation(one.label, one.location, one.place) for one in page.citations if one.label in labels),
+        orders(excerpt),
+    )
+
+
+def _heading(page: FoundPage, number: int) -> int:
+    """Number of the heading that a block stands under, -1 for none or for the page's title."""
+    for block in reversed(page.blocks[:number]):
+        if block.level:
+            return block.number if block.level > 1 else -1
+    return -1
