@@ -13,6 +13,7 @@ from pathlib import Path
 
 from config.settings import Settings
 from config.wiki import Wiki
+from flows.asking import decisions_published, pending_decisions
 from flows.bases import candidates_base
 from flows.compiling import cited_by, compile_changed, draw_plan
 from flows.copies import follow_copies
@@ -29,6 +30,7 @@ from storage.commit import commit
 from storage.search_index import build_index
 from tasks.crew import Crew
 from tasks.digest import NightReport
+from tasks.llm.estimate import Approve, agreed
 from tasks.plan import Plan
 from tasks.reading import Analyse, ReadingPool, SourceReader
 from tasks.records import Changes, CommitResult, FileWrite, SourceRecord
@@ -44,16 +46,18 @@ def night(
     dry_run: bool = False,
     kind: str = "ingest",
     reader: Callable[[Settings, Analyse], SourceReader] = ReadingPool,
+    approve: Approve = agreed,
 ) -> NightReport:
     """Take in everything that is new and return what became of it.
 
     `only` restricts the night to sources by location or id; `force` compiles unchanged sources too. With `dry_run`
-    nothing is locked or written. Raises BusyError when another run is under way.
+    nothing is locked or written. `approve` is asked before calls of a model that cost much. Raises BusyError when
+    another run is under way.
     """
     if dry_run:
         with looking(wiki, kind, now) as session, tempfile.TemporaryDirectory(prefix="nightwiki-") as folder:
             return _Night(session, runner, reader, Path(folder), only, force).carry_out()
-    with writing(wiki, kind, now) as session:
+    with writing(wiki, kind, now, approve) as session:
         landed = _finished_before(session)
         if landed is not None:
             return _end(session, landed)
@@ -96,6 +100,7 @@ def _end(session: Session, report: NightReport) -> NightReport:
     """Keep the report, close the run in the diary, and drop what is past its time."""
     report = replace(report, finished=max(utc_now(), report.started))
     keep_report(session, report)
+    decisions_published(session)
     session.state.runs.finish(report.run, report.state, report.finished, changed=len(report.changed))
     session.state.retention(session.wiki.settings.snapshots.keep_days, session.now)
     session.state.close()
@@ -183,6 +188,7 @@ class _Night:
             documents=tuple(self._reading.documents.values()),
             chunks=tuple(self._reading.chunks.values()),
             embeddings=embedded.changes.embeddings,
+            decisions=pending_decisions(self._session),
             drop_embeddings=embedded.changes.drop_embeddings,
             drop_documents=left,
             drop_chunks=left,

@@ -28,6 +28,7 @@ from storage.state import WikiState
 from storage.vault import Stat
 from tasks.contradictions import ContradictionRecord
 from tasks.digest import NightReport
+from tasks.llm.estimate import Approve, agreed
 from tasks.records import CandidateRecord, PageRecord, SourceRecord
 
 log = logging.getLogger(__name__)
@@ -66,6 +67,7 @@ class Session:
     hashes: Hashes
     dry: bool
     resumed: bool
+    approve: Approve = agreed  # asked before calls of a model that cost more than the settings let pass unasked
 
 
 def parse_moment(text: str) -> datetime:
@@ -80,7 +82,7 @@ def open_state(wiki: Wiki) -> WikiState:
 
 
 @contextlib.contextmanager
-def writing(wiki: Wiki, kind: str, now: str) -> Iterator[Session]:
+def writing(wiki: Wiki, kind: str, now: str, approve: Approve = agreed) -> Iterator[Session]:
     """Hold the run lock, finish what an earlier run left open, and yield a session. Raises BusyError.
 
     Leaving with an error notes the run as failed; leaving without one expects that `finish` was called.
@@ -94,7 +96,7 @@ def writing(wiki: Wiki, kind: str, now: str) -> Iterator[Session]:
             with state.ledger.session():
                 ledger = state.ledger
                 rows = Rows(ledger.pages(), ledger.candidates(), ledger.sources(), ledger.contradictions())
-            yield Session(wiki, state, run, kind, begun, rows, state.file_hashes, dry=False, resumed=resumed)
+            yield Session(wiki, state, run, kind, begun, rows, state.file_hashes, False, resumed, approve)
         except Exception as error:
             state.runs.finish(run, "failed", utc_now(), message=" ".join(str(error).split())[:500])
             raise

@@ -62,14 +62,15 @@ class Decisions:
 
     def pending(self) -> tuple[DecisionRecord, ...]:
         """Decisions of all logs that no snapshot holds yet, by key: what the next commit is to record."""
-        published = _published(self._reader)
         rows = {row.id: row for log in self._logs() for row in _rows(log)}
+        published = _published(self._reader) if rows else {}
         return tuple(row for key, row in sorted(rows.items()) if published.get(key) != row.reply)
 
     def drop_published(self) -> None:
         """Remove logs that say nothing new; called after a commit, under the run lock."""
-        published = _published(self._reader)
-        gone = [log for log in self._logs() if all(published.get(row.id) == row.reply for row in _rows(log))]
+        logs = self._logs()
+        published = _published(self._reader) if logs else {}
+        gone = [log for log in logs if all(published.get(row.id) == row.reply for row in _rows(log))]
         for log in gone:
             with contextlib.suppress(FileNotFoundError):
                 log.unlink()
