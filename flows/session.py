@@ -22,6 +22,7 @@ from config.wiki import Wiki
 from flows.git_commit import commit_run
 from flows.steps import utc_now
 from storage.durable import write_file
+from storage.index_files import damage
 from storage.readin import Hashes, Known
 from storage.search_index import build_index
 from storage.state import WikiState
@@ -78,7 +79,7 @@ def parse_moment(text: str) -> datetime:
 def open_state(wiki: Wiki) -> WikiState:
     """Return the state of a wiki; nothing is created until something is written."""
     protected = (wiki.sources_dir, *wiki.settings.sources.clips)
-    return WikiState(wiki.root, wiki.state_dir, protected, build_index).open()
+    return WikiState(wiki.root, wiki.state_dir, protected, build_index, damage).open()
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from config.errors import ModelUnavailableError
+from config.errors import ModelUnavailableError, StateError
 from storage.hits import chunk_hits, explanation, page_hit
 from storage.index_files import SearchIndex, VectorSet
 from storage.opened import Opened, Question
@@ -66,7 +66,12 @@ def answer(wiki: str, opened: Opened, model: Model | None, question: Question) -
         ranking = top_matching(opened.chunks.scores(words), question.k)
         saying = opened.chunks.coverage(opened.chunks.match(words))[list(ranking.docs)]
         better = int(np.count_nonzero(saying > covered))  # pieces that say more of the question than any page
-        hits = _offered(hits, chunk_hits(wiki, opened, ranking), question, min(PIECES_AT_GAP, better))
+        try:
+            pieces = chunk_hits(wiki, opened, ranking)
+        except StateError as error:
+            pieces = []
+            degraded.append(Degraded("snapshot", f"{error.subject}: {error.cause}", error.next_step))
+        hits = _offered(hits, pieces, question, min(PIECES_AT_GAP, better))
     return SearchResult(question.text, opened.snapshot.id, gap, tuple(degraded), tuple(hits))
 
 

@@ -100,8 +100,8 @@ def _snapshots(state: WikiState) -> Iterator[Finding]:
             if problem:
                 yield _finding("segment", ERROR, f"{layout.segment(segment)}: {problem}",
                                f"Snapshot {snapshot} and others that share it need it; restore it from a backup.")
-    if current is not None and state.snapshots.build_index is not None and not layout.index(current.id).is_dir():
-        yield _finding("index", WARNING, f"the search index of snapshot {current.id} is missing", _REPAIR)
+    if current is not None and (trouble := state.snapshots.index_damage()):
+        yield _finding("index", WARNING, trouble, _REPAIR)
 
 
 def _segments(manifest: Manifest) -> Iterator[Segment]:

@@ -36,6 +36,9 @@ from storage.tables import TABLES, Row, to_table
 IndexBuilder = Callable[[Tables, Mapping[str, frozenset[str]], Path | None, Path], None]
 """Builds a search index. Takes the snapshot's tables, changed ids per table, the former index, the folder to fill."""
 
+IndexDamage = Callable[[Path], str]
+"""Says what is wrong with a search index, with the file's name; nothing when every byte is as written."""
+
 MOST_DELTAS = 8
 SYNC = "sync"               # the kind of run that only records a person's edits
 GRACE = timedelta(hours=1)  # a reader elsewhere may still be opening the files of a snapshot just replaced
@@ -47,9 +50,11 @@ _GROUP = 256                # rows of a row group: a hit's text is read without 
 class Snapshots:
     """The snapshots of one wiki, for the writer. Every method but `current` needs the write lock."""
 
-    def __init__(self, state_dir: Path, build_index: IndexBuilder | None = None) -> None:
+    def __init__(self, state_dir: Path, build_index: IndexBuilder | None = None,
+                 index_damage: IndexDamage = lambda folder: "") -> None:
         self.layout = Layout(state_dir / "snapshots")
         self.build_index = build_index
+        self._index_damage = index_damage
         self.messages: list[str] = []
 
     def current(self) -> Manifest | None:
@@ -88,12 +93,27 @@ class Snapshots:
         return manifest
 
     def rebuild_index(self) -> bool:
-        """Build the current snapshot's search index anew if it is missing; whether one was built."""
-        manifest = self.current()
-        if manifest is None or self.build_index is None or self.layout.index(manifest.id).is_dir():
+        """Build the current snapshot's search index anew if it is missing or damaged; whether one was built."""
+        if not self.index_damage():
             return False
-        everything = {name: frozenset[str]() for name in TABLES}
-        return self._index(manifest, everything, None)
+        manifest = self.current()
+        assert manifest is not None
+        target = self.layout.index(manifest.id)
+        aside = target.parent / temp_name()
+        if target.is_dir():
+            target.rename(aside)  # who has it open keeps it
+        try:
+            return self._index(manifest, {name: frozenset[str]() for name in TABLES}, None)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+
+    def index_damage(self) -> str:
+        """What is wrong with the current snapshot's search index; empty when it is sound, or none is built."""
+        manifest = self.current()
+        if manifest is None or self.build_index is None:
+            return ""
+        folder = self.layout.index(manifest.id)
+        return self._index_damage(folder) if folder.is_dir() else f"{folder}: the search index is missing"
 
     def retention(self, keep_days: int, now: str) -> tuple[str, ...]:
         """Drop snapshots replaced longer than `keep_days` ago, and files nothing names; the ids dropped.

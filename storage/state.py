@@ -19,7 +19,7 @@ from storage.journal import Journal
 from storage.ledger import FileRow, Ledger
 from storage.reader import Reader
 from storage.runs import Runs
-from storage.snapshots import IndexBuilder, Snapshots
+from storage.snapshots import IndexBuilder, IndexDamage, Snapshots
 from storage.vault import Stat, Vault
 from tasks.records import CommitResult
 
@@ -39,11 +39,11 @@ class WikiState:
     """One wiki's vault and state folder, for writers. Readers use `storage.reader.Reader`."""
 
     def __init__(self, vault: Path, state: Path, protected: Sequence[str] = (),
-                 build_index: IndexBuilder | None = None) -> None:
+                 build_index: IndexBuilder | None = None, index_damage: IndexDamage = lambda folder: "") -> None:
         self.root = Path(state)
         self.vault = Vault(Path(vault), protected)
         self.blobs = Blobs(self.root / "blobs")
-        self.snapshots = Snapshots(self.root, build_index)
+        self.snapshots = Snapshots(self.root, build_index, index_damage)
         self.ledger = Ledger(self.root, self.snapshots)
         self.journal = Journal(self.root)
         self.runs = Runs(self.root)
@@ -94,7 +94,7 @@ class WikiState:
                     messages += done.messages
             self.ledger.reconcile()
             if self.snapshots.rebuild_index():
-                messages.append("The search index was missing and has been built anew.")
+                messages.append("The search index was missing or damaged and has been built anew.")
         messages += [*self.ledger.take_messages(), *self.snapshots.take_messages()]
         return Recovery(done, tuple(messages))
 

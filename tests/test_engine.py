@@ -208,17 +208,18 @@ def test_a_new_snapshot_is_noticed(tmp_path: Path) -> None:
     assert titles(search, "freighter", as_of="s1") == ["Freighter"]
 
 
-def test_a_torn_index_is_refused_and_the_former_used(tmp_path: Path) -> None:
-    """The answer comes from the last whole snapshot, and names the file."""
+def test_a_torn_index_is_refused_and_made_in_memory(tmp_path: Path) -> None:
+    """The answer is that of the snapshot asked, and names the file."""
     first = publish(tmp_path, Tables(FLEET), "s1")
     second = publish(tmp_path, Tables(FLEET), "s2")
     (second.index_dir / "page-docs.npy").write_bytes(b"torn")
     reader = Snapshots(first)
     search = Engine([SearchedWiki("w", reader)])
-    search.search("freighter")
+    whole = search.search("freighter")
     reader.shown = second
     result = search.search("freighter")
-    assert result.snapshot == "s1" and "page-docs.npy" in result.degraded[0].reason
+    assert result.snapshot == "s2" and result.hits == whole.hits
+    assert "page-docs.npy" in result.degraded[0].reason
 
 
 def test_a_missing_index_is_made_in_memory(tmp_path: Path) -> None:
