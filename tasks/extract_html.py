@@ -1,7 +1,8 @@
 """The article of a web page, with its structure, by trafilatura; one parse of the page serves everything.
 
-Hidden elements leave the tree first. Of trafilatura's metadata only the cheap half is used: its full search costs a
-third of the extraction itself, for licences and tags that nobody reads here.
+Hidden elements leave the tree first. A page of paragraphs is read the short way (`tasks.plain_article`). Of
+trafilatura's metadata only the cheap half is used: its full search costs a third of the extraction itself, for
+licences and tags that nobody reads here.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from copy import copy
 from typing import Any
 
 from config.errors import SourceError
-from tasks import hidden_html, web_walls
+from tasks import hidden_html, html_tree, plain_article, web_walls
 from tasks.extracted import Extracted, table
 from tasks.records import BlockKind, Outcome, Part
 
@@ -23,12 +25,6 @@ _SPACE = re.compile(
 )
 _BLOCKS = frozenset({"p", "head", "list", "table", "quote", "code", "div", "item", "row", "cell"})
 _DEEPEST = 12
-_SHORT_PARAGRAPH = 80  # characters
-_PLAIN_ARTICLE = 1000
-_NO_ARTICLE = (  # trafilatura drops these sooner or later; gone before it begins, they are neither copied nor searched
-    *("script", "style", "noscript", "template", "head", "link", "svg", "iframe", "object", "embed", "canvas", "map"),
-    *("picture", "video", "audio", "nav", "footer", "button", "input", "select", "option", "label"),
-)
 _BREAK = "\x1e"  # stands for a line break; line ends of the page's own text mean nothing
 _DAY = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 _ADDRESS_DAY = re.compile(r"/((?:19|20)\d\d)[/-](0[1-9]|1[0-2])[/-](0[1-9]|[12]\d|3[01])(?=[/-])")
@@ -62,38 +58,22 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2}(?=$|[-_])")
 def extract(text: str, name: str = "", url: str = "") -> Extracted:
     """The article of an HTML page. Raises SourceError `needs_browser`, `no_content`, `paywalled` or `unreadable`."""
     import trafilatura
-    from lxml import etree, html  # type: ignore[import-untyped]
-    from trafilatura.utils import HTML_PARSER, load_html
 
-    # elements of one class are made in C; by default each goes through Python to learn whether it is part of a form
-    HTML_PARSER.set_element_class_lookup(
-        etree.ElementDefaultClassLookup(
-            element=html.HtmlElement,
-            comment=html.HtmlComment,
-            pi=html.HtmlProcessingInstruction,
-            entity=html.HtmlEntity,
-        )
-    )
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
     logging.getLogger("htmldate").setLevel(logging.CRITICAL)
-    tree = load_html(text)
+    tree = html_tree.parse(text)
     if tree is None:
         raise SourceError(
             name, Outcome.NO_CONTENT, "the page holds no readable HTML", "Save the page again from a browser."
         )
     hidden = hidden_html.remove(tree, text)
     title, author, published, language = _metadata(tree, url)
-    plain = _is_plain_article(tree)
-    if plain:
-        etree.strip_elements(tree, *_NO_ARTICLE, with_tail=False)
-    document: Any = trafilatura.bare_extraction(tree, url=url or None, include_comments=False, fast=plain)
-    parts = tuple(_parts(document.body, 0)) if document is not None and document.body is not None else ()
-    wall = None
-    if not web_walls.long_enough(parts):
-        if plain:
-            tree = load_html(text)
-            hidden_html.remove(tree, text)
-        wall = web_walls.judge(web_walls.look(tree), parts)
+    body = plain_article.body(copy(tree), text)
+    if body is None:
+        document: Any = trafilatura.bare_extraction(tree, url=url or None, include_comments=False)
+        body = None if document is None else document.body
+    parts = () if body is None else tuple(_parts(body, 0))
+    wall = None if web_walls.long_enough(parts) else web_walls.judge(web_walls.look(tree), parts)
     if wall is not None:
         raise SourceError(name, wall.outcome, wall.reason, wall.next_step)
     return Extracted(
@@ -106,17 +86,6 @@ def extract(text: str, name: str = "", url: str = "") -> Extracted:
         hidden_removed=hidden.removed,
         hidden_text=hidden.text,
     )
-
-
-def _is_plain_article(tree: Any) -> bool:
-    """Whether the page is written in paragraphs: then trafilatura's second opinions add time and hardly a word."""
-    written = 0
-    for paragraph in tree.iter("p"):
-        words = len(paragraph.text_content())
-        written += words if words > _SHORT_PARAGRAPH else 0
-        if written > _PLAIN_ARTICLE:
-            return True
-    return False
 
 
 def _metadata(tree: Any, url: str) -> tuple[str, str, str, str]:

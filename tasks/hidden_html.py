@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 _NOTHING = re.compile(
@@ -48,6 +49,7 @@ _STYLE_WORDS = (
     "height",
     "width",
 )
+_SUSPECTS = "descendant::*/@style/.. | descendant::*/@hidden/.. | descendant::*/@aria-hidden/.."
 MAX_HIDDEN_TEXT = 20_000
 
 
@@ -61,7 +63,7 @@ class Hidden:
 
 def remove(tree: Any, source: str) -> Hidden:
     """Takes hidden elements out of `tree`, in place; `source` is the page's text, for its comments."""
-    doomed = [element for element in tree.xpath("//*[@style or @hidden or @aria-hidden]") if _is_hidden(element)]
+    doomed = [element for element in _query(_SUSPECTS)(tree) if _is_hidden(element)]
     doomed += _by_rule(tree)
     removed, words = 0, []
     for comment in _comments(source):
@@ -137,14 +139,22 @@ def _by_rule(tree: Any) -> list[Any]:
                 simple = _SIMPLE.match(selector)
                 if simple:
                     (classes if simple.group(1) == "." else ids).add(simple.group(2))
+    classes &= {name for value in _query("descendant::*/@class")(tree) for name in value.split()} if classes else set()
     if not classes and not ids:
         return []
     return [
         element
-        for element in tree.xpath("//*[@class or @id]")
-        if element.tag not in ("html", "body")
+        for element in _query("descendant::*[@class or @id]")(tree)
+        if element.tag != "body"
         and (element.get("id") in ids or not classes.isdisjoint((element.get("class") or "").split()))
     ]
+
+
+@cache
+def _query(path: str) -> Any:
+    from lxml import etree  # type: ignore[import-untyped]
+
+    return etree.XPath(path, smart_strings=False)
 
 
 def _rules(sheet: str) -> Iterator[tuple[str, str]]:
