@@ -13,6 +13,7 @@ from pathlib import PurePath, PurePosixPath
 from urllib.parse import urlsplit
 
 from config.cron import cron_problem
+from config.models import COMPATIBLE, parse_model, parse_price
 from config.settings import Settings
 
 _ENTRY_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
@@ -32,6 +33,7 @@ def problems(settings: Settings) -> Iterator[Problem]:
     """Each contradiction in the settings, the most telling first."""
     yield from _folders(settings)
     yield from _time(settings)
+    yield from _model(settings)
     if settings.chunks.overlap >= settings.chunks.size:
         yield Problem(
             ("chunks", "overlap"), "is not smaller than chunks.size", "Lower it, or raise chunks.size."
@@ -151,6 +153,40 @@ def _time(settings: Settings) -> Iterator[Problem]:
             yield Problem(key if short else (*key, "cron"), problem, "Two in the morning, every day, is '0 2 * * *'.")
         if entry.time_zone and (hint := _zone_problem(entry.time_zone)):
             yield Problem((*key, "time_zone"), f"'{entry.time_zone}' is not a time zone", hint)
+
+
+def _model(settings: Settings) -> Iterator[Problem]:
+    named: list[tuple[tuple[str, ...], str]] = [(("model",), settings.model)]
+    named += [(("roles", role), str(getattr(settings.roles, role))) for role in type(settings.roles).model_fields]
+    address = settings.endpoint.base_url
+    for key, text in named:
+        if not text:
+            continue
+        try:
+            model = parse_model(text)
+        except ValueError as error:
+            yield Problem(key, f"'{text}' names no model", str(error))
+            continue
+        if model.provider == COMPATIBLE and not address:
+            step = "Set endpoint.base_url, such as http://127.0.0.1:11434/v1."
+            yield Problem(key, f"{COMPATIBLE} needs an address", step)
+    if address and (urlsplit(address).scheme not in ("http", "https") or not _host(address)):
+        yield Problem(("endpoint", "base_url"), f"'{address}' is no web address", "Write it as http://host:port/v1.")
+    if settings.compile.compiler == "model" and not settings.model:
+        yield Problem(("compile", "compiler"), "is 'model', but no model is set", "Set `model`, or say auto.")
+    for line in settings.budget.prices:
+        try:
+            parse_price(line)
+        except ValueError:
+            step = "Write the model, dollars per million tokens in, and out, such as 'openai:gpt-5-mini 0.25 2'."
+            yield Problem(("budget", "prices"), f"'{line}' is no price", step)
+
+
+def _host(address: str) -> str:
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
 
 
 def _zone_problem(name: str) -> str:

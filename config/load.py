@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,12 +22,14 @@ from pydantic.fields import FieldInfo
 
 from config.consistency import problems
 from config.errors import SettingsError
+from config.secrets import holds_key
 from config.settings import SCHEDULED_FLOWS, Schedule, Settings, Timed
 
 Key = tuple[str, ...]
 NEWEST = 1
 """The newest version of the file's form that this nightwiki reads."""
 
+_KEY_NAME = re.compile(r"(?i)api_?key|secret|password|^token$|_token$|^key$")
 _TRUE = frozenset({"true", "yes", "on"})
 _FALSE = frozenset({"false", "no", "off"})
 _BOUNDS = (
@@ -66,6 +69,7 @@ def load_settings(path: Path) -> Settings:
 def parse_settings(text: str, subject: str = "nightwiki.yaml") -> Settings:
     """The settings in a text; `subject` is the file's name in errors."""
     place = _Place(subject)
+    _refuse_keys(text, place)
     root = compose(text, subject)
     if root is None or (isinstance(root, yaml.ScalarNode) and _is_empty(root)):
         return Settings()
@@ -91,6 +95,15 @@ def parse_settings(text: str, subject: str = "nightwiki.yaml") -> Settings:
             _line(lines, problem.key), f"{'.'.join(problem.key)}: {problem.cause}", problem.next_step
         )
     return settings
+
+
+def _refuse_keys(text: str, place: _Place) -> None:
+    """A provider's key is refused wherever it stands, in comments too, and is not repeated."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if holds_key(line):
+            cause = "holds a key or a password, which never belongs in a file of the wiki"
+            step = "Keep it in the environment or the keyring, and renew it if others can read this file."
+            raise place.error(number, cause, step)
 
 
 def compose(text: str, subject: str) -> yaml.Node | None:
@@ -264,6 +277,8 @@ def _choices(kind: Any) -> tuple[str, ...]:
 
 
 def _known(name: str, path: Key, model: type[BaseModel]) -> str:
+    if _KEY_NAME.search(name):
+        return "Keys are never kept here: put it in the environment or the keyring, as `nightwiki model check` says."
     hint = nearest(name, model.model_fields)
     if hint:
         return f"Did you mean '{'.'.join((*path, hint))}'?"

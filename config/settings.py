@@ -112,10 +112,10 @@ class Endpoint(Section):
     """How the model is reached. The key stands in the environment or the keyring, never here."""
 
     base_url: str = Field(
-        "", description="Address of an OpenAI-compatible server, such as http://127.0.0.1:11434/v1."
+        "", description="Address of the openai-compatible server, such as http://127.0.0.1:11434/v1."
     )
     key_variable: str = Field(
-        "", description="Environment variable that holds the key; empty means the provider's usual one."
+        "", description="Environment variable that holds the key of `model`; empty means its provider's usual one."
     )
     timeout_seconds: float = Field(180, gt=0, description="Limit for one reply.")
     max_output_tokens: int = Field(8000, ge=16, description="Longest reply.")

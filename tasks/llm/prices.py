@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 from urllib.parse import urlsplit
 
-from config.models import PROGRAMS, ModelName, Price, parse_model, parse_price
+from config.models import COMPATIBLE, PROGRAMS, ModelName, Price, parse_model, parse_price
 from config.settings import Settings
 from tasks.llm.ask import Role
 
@@ -37,7 +37,7 @@ def is_local(model: ModelName, settings: Settings) -> bool:
     """Whether a model costs nothing by itself: it runs on this machine or network, or a subscription pays for it."""
     if model.provider in PROGRAMS:
         return True
-    return bool(settings.endpoint.base_url) and is_near(settings.endpoint.base_url)
+    return model.provider == COMPATIBLE and is_near(settings.endpoint.base_url)
 
 
 def is_near(address: str) -> bool:

@@ -22,7 +22,7 @@ from tasks.llm import loop
 from tasks.llm.ask import Kind
 from tasks.llm.backend import Call, CallFailed, Completion
 from tasks.llm.keys import Key, find_key, how_to_give
-from tasks.llm.prices import is_near
+from tasks.llm.prices import is_local
 from tasks.llm.web import PackedReply, ReplyTooLarge, make_client
 
 if TYPE_CHECKING:
@@ -150,10 +150,10 @@ def require_extra(name: ModelName) -> None:
 
 def key_for(name: ModelName, settings: Settings) -> Key:
     """The key for a model. Raises ModelError when one is needed and none is found."""
-    key = find_key(name.provider, settings.endpoint.key_variable)
-    if key.value or (name.provider == COMPATIBLE and is_near(settings.endpoint.base_url)):
+    key = find_key(name.provider, _variable(name, settings))
+    if key.value or is_local(name, settings):
         return key
-    step = how_to_give(name.provider, settings.endpoint.key_variable)
+    step = how_to_give(name.provider, _variable(name, settings))
     raise ModelError(Kind.REFUSED, "there is no key for it", name.full, step)
 
 
@@ -193,7 +193,7 @@ def failure(error: BaseException, name: ModelName, keys: tuple[str, ...], settin
             return CallFailed(Kind.TRUNCATED, "the question is longer than the model can take")
         case ai.ModelAuthenticationError():
             return CallFailed(Kind.REFUSED, f"the key is not accepted ({told})",
-                              how_to_give(name.provider, settings.endpoint.key_variable), final=True)
+                              how_to_give(name.provider, _variable(name, settings)), final=True)
         case ai.ModelNotFoundError():
             return CallFailed(Kind.REFUSED, f"there is no such model or address ({told})",
                               "Check `model` and endpoint.base_url.", final=True)
@@ -211,7 +211,13 @@ def failure(error: BaseException, name: ModelName, keys: tuple[str, ...], settin
 
 
 def _address(name: ModelName, settings: Settings) -> str:
-    return settings.endpoint.base_url.rstrip("/")
+    return settings.endpoint.base_url.rstrip("/") if name.provider == COMPATIBLE else ""
+
+
+def _variable(name: ModelName, settings: Settings) -> str:
+    """The variable that the settings name for the provider's key, if it is the one they name it for."""
+    main = settings.model.partition(":")[0] or name.provider
+    return settings.endpoint.key_variable if name.provider == main else ""
 
 
 def _model(name: ModelName, settings: Settings, key: Key, http: httpx2.AsyncClient) -> Model[Any]:
