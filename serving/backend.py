@@ -7,8 +7,7 @@ opened at all is left out, and said to be.
 
 from __future__ import annotations
 
-import base64
-import binascii
+import contextlib
 import re
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -17,11 +16,12 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from config.errors import GoneError, NightwikiError, NotFoundError, StateError
+from config.errors import GoneError, MissingExtraError, ModelError, NightwikiError, NotFoundError, StateError
 from config.load import nearest
 from config.wiki import SETTINGS_NAME, Wiki, open_wiki
 from serving import look, schemas
 from serving.cli.choosing import chosen
+from serving.cursors import cursor, read_cursor
 from serving.deciding import decide
 from serving.page_book import Found, PageBook
 from serving.requests import (
@@ -46,8 +46,7 @@ from tasks.records import GOOD
 from tasks.search_result import Degraded, SearchResult
 
 if TYPE_CHECKING:
-    from flows.query import Event
-
+    from tasks.answering import Answer, Event
     from tasks.llm.ask import Asker
     from tasks.pack import ContextPack, Form
 
@@ -103,6 +102,16 @@ class Backend:
             if engine.names:
                 engine.search("warm", 1)
 
+    def warm_quietly(self) -> None:
+        """The same; what is wrong, the first question will be told."""
+        with contextlib.suppress(NightwikiError):
+            self.warm()
+
+    @property
+    def hits(self) -> int:
+        """Hits of one answer where none are asked for."""
+        return max(one.wiki.settings.search.hits for one in self._served if one.wiki is not None)
+
     def health(self) -> HealthAnswer:
         """What is served, and what is wrong with it."""
         self._refresh()
@@ -153,20 +162,35 @@ class Backend:
             max_per_page=asked.max_per_page or MOST_A_PAGE,
             exclude_ids=tuple(asked.exclude_ids),
             as_of=as_of,
-            asker=self._asker(asked),
+            asker=self._asker(asked)[0],
             form=form,
         )
 
     def query(self, asked: QueryRequest) -> Iterator[Event]:
-        """The events of an answer as it is made."""
+        """The events of an answer as it is made; what is wrong with settings or model is said in the first and last."""
         from flows.query import answer_events
+        from tasks.answering import Done, Hits
 
         engine, as_of = self._asked(asked)
-        return answer_events(engine, asked.question, asked.filters, as_of=as_of, asker=self._asker(asked))
+        asker, troubles = self._asker(asked)
+        troubles = (*troubles, *self._troubles())
+        for event in answer_events(engine, asked.question, asked.filters, as_of=as_of, asker=asker):
+            if troubles and isinstance(event, Hits | Done):
+                event = replace(event, degraded=(*event.degraded, *troubles))
+            yield event
+
+    def answer(self, asked: QueryRequest) -> Answer:
+        """The whole answer. Raises NightwikiError when there can be none."""
+        from tasks.answering import Failed, collected
+
+        told = collected(self.query(asked))
+        if isinstance(told, Failed):
+            raise NightwikiError(told.subject, told.cause, told.next_step)
+        return told
 
     def pages(self, asked: PagesRequest) -> PagesAnswer:
         """The pages that the filters let through, by path; of several wikis one after the other."""
-        snapshot, offset = _read_cursor(asked.cursor)
+        snapshot, offset = read_cursor(asked.cursor)
         engine, as_of = self._asked(asked.model_copy(update={"snapshot": snapshot}) if snapshot else asked)
         books = self._opened(engine, as_of)
         entries = [(book, doc) for book in books for doc in book.passing(asked.filters)]
@@ -176,7 +200,7 @@ class Backend:
             snapshot=snapshot,
             total=len(entries),
             pages=[book.item(doc) for book, doc in entries[offset:following]],
-            next=_cursor(snapshot, following) if following < len(entries) else "",
+            next=cursor(snapshot, following) if following < len(entries) else "",
         )
 
     def page(self, name: str, asked: PageRequest) -> PageAnswer:
@@ -337,14 +361,17 @@ class Backend:
                 _check_kept(self._one(name)[1], ref)
         return engine, asked.snapshot
 
-    def _asker(self, asked: Filtered) -> Asker | None:
-        """The language model of the first wiki asked that names one."""
+    def _asker(self, asked: Filtered) -> tuple[Asker | None, Sequence[Degraded]]:
+        """The language model of the first wiki asked that names one; without it, answers are quoted, and say so."""
         for one in self._served:
             if one.wiki is not None and (not asked.wiki or one.name in asked.wiki) and one.wiki.settings.model:
                 from flows.asking import asker
 
-                return asker(one.wiki)
-        return None
+                try:
+                    return asker(one.wiki), ()
+                except (ModelError, MissingExtraError) as error:
+                    return None, (Degraded("model", f"{error.subject}: {error.cause}", error.next_step),)
+        return None, ()
 
     def _opened(self, engine: Engine, as_of: str) -> Sequence[PageBook]:
         books = []
@@ -401,24 +428,6 @@ def _check_kept(wiki: Wiki, ref: str) -> None:
         if known and current is not None and int(known[1]) <= current.manifest.sequence:
             raise GoneError(ref, "this snapshot is no longer kept", "Ask without it, for the newest") from None
         raise NotFoundError(error.subject, error.cause, error.next_step) from None
-
-
-def _cursor(snapshot: str, offset: int) -> str:
-    return base64.urlsafe_b64encode(f"{offset}:{snapshot}".encode()).decode().rstrip("=")
-
-
-def _read_cursor(text: str) -> tuple[str, int]:
-    """Snapshot and offset that a cursor holds. Raises NotFoundError for what is none."""
-    if not text:
-        return "", 0
-    try:
-        told = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode("ascii")
-        offset, _, snapshot = told.partition(":")
-        if not re.fullmatch(r"\d{1,9}", offset) or not snapshot:
-            raise ValueError
-    except (ValueError, binascii.Error):
-        raise NotFoundError(text[:40], "this is no cursor", "Take `next` of the answer before") from None
-    return snapshot, int(offset)
 
 
 def _told(one: Degraded) -> schemas.Degraded:

@@ -37,6 +37,7 @@ class _Commands(LazyGroup):
         "bench": Entry("serving.cli.bench:bench", ADVANCED, "Which way of searching suits your pages."),
         "up": Entry("serving.cli.up:up", ADVANCED, "Prefect server, schedules and sync, until stopped."),
         "serve": Entry("serving.cli.serve:serve", ADVANCED, "Answer programs and agents over HTTP (REST)."),
+        "mcp": Entry("serving.cli.mcp:mcp", ADVANCED, "Tools for agents (Model Context Protocol)."),
         "schema": Entry("serving.cli.schema:schema", ADVANCED, "The JSON Schema of a command's --json."),
     }
 

@@ -11,25 +11,32 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import Body, FastAPI, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
 
 from config.errors import NightwikiError
 from serving import requests as asked
 from serving import schemas
 from serving import schemas_served as served
 from serving.backend import Backend
+from serving.mcp import PATH as MCP_PATH
+from serving.mcp.beside import Beside
 from serving.rest import problems
 from serving.rest.answers import answered
 from serving.rest.events import stream
 from serving.rest.guard import Guard, Rules
 from serving.rest.openapi import EXAMPLES, PROBLEMS, shown_as
+from tasks.answering import event_json
 from tasks.text_bytes import shown
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel import Server
 
 T = TypeVar("T")
 
@@ -84,13 +91,15 @@ def make_app(backend: Backend, limits: Limits | None = None) -> FastAPI:
     """The application; it warms the wikis up when it starts."""
     limits = limits or Limits()
     desk = _Desk(limits)
+    agents = Beside(lambda: _agents_server(backend))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        warming = asyncio.get_running_loop().run_in_executor(desk.threads, _quietly, backend.warm)
+        warming = asyncio.get_running_loop().run_in_executor(desk.threads, backend.warm_quietly)
         try:
             yield
         finally:
+            await agents.close()
             desk.close()
             warming.cancel()
 
@@ -115,20 +124,20 @@ def make_app(backend: Backend, limits: Limits | None = None) -> FastAPI:
     _page_routes(app, backend, desk)
     _state_routes(app, backend, desk)
     _review_routes(app, backend, desk)
+    app.router.routes.append(Route(MCP_PATH, endpoint=agents))
     return app
+
+
+def _agents_server(backend: Backend) -> Server[Any]:
+    """The tools for agents, read-only; loaded when the first agent asks."""
+    from serving.mcp.server import make_server
+
+    return make_server(backend)
 
 
 def _model(command: str) -> type[BaseModel]:
     """What a command prints with --json, and a route answers too."""
     return schemas.ANSWERS.get(command, schemas.Answer)
-
-
-def _quietly(function: Callable[[], None]) -> None:
-    """For the warming up: what is wrong, the first question will be told."""
-    try:
-        function()
-    except NightwikiError:
-        return
 
 
 def _search_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
@@ -166,7 +175,7 @@ def _evidence_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
             return answered(await desk.work(lambda: backend.answer(request).to_json()))
         if desk.streams >= desk.limits.streams:
             return problems.problem(503, "too many answers are being streamed", {"Retry-After": "5"})
-        chunks = stream(lambda: ((one.kind, one.to_json()) for one in backend.query(request)), desk.streamers)
+        chunks = stream(lambda: map(event_json, backend.query(request)), desk.streamers)
         return StreamingResponse(desk.streaming(chunks), media_type="text/event-stream")
 
     @app.get("/query", **shown_as(_model("query"), "query", stream=True))

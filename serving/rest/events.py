@@ -12,6 +12,7 @@ from typing import Any
 
 from config.errors import NightwikiError
 from serving.rest.answers import as_json
+from tasks.answering import Failed, event_json
 
 log = logging.getLogger(__name__)
 
@@ -19,13 +20,13 @@ BEAT_SECONDS = 15.0
 """A comment after so long a silence keeps proxies from closing, and shows that a reader is gone."""
 
 
-def encoded(kind: str, data: dict[str, Any]) -> bytes:
-    """One event; JSON holds no line breaks, so one `data` line is enough."""
-    return b"event: %s\ndata: %s\n\n" % (kind.encode(), as_json(data))
+def encoded(event: dict[str, Any]) -> bytes:
+    """One event, named by its member `event`; JSON holds no line breaks, so one `data` line is enough."""
+    return b"event: %s\ndata: %s\n\n" % (event["event"].encode(), as_json(event))
 
 
 async def stream(
-    events: Callable[[], Iterator[tuple[str, dict[str, Any]]]], executor: Executor
+    events: Callable[[], Iterator[dict[str, Any]]], executor: Executor
 ) -> AsyncIterator[bytes]:
     """The events that `events()` makes in a thread, as they come; an error becomes the last one."""
     loop = asyncio.get_running_loop()
@@ -39,16 +40,15 @@ async def stream(
     def produce() -> None:
         try:
             with contextlib.closing(_closable(events())) as made:
-                for kind, data in made:
+                for event in made:
                     if left.is_set():
                         return
-                    put(encoded(kind, data))
+                    put(encoded(event))
         except NightwikiError as error:
-            told = {"subject": error.subject, "detail": error.cause, "next_step": error.next_step}
-            put(encoded("error", told))
+            put(encoded(event_json(Failed(error.subject, error.cause, error.next_step))))
         except Exception as error:
             log.exception("an answer failed")
-            put(encoded("error", {"subject": "", "detail": f"unexpected {type(error).__name__}", "next_step": ""}))
+            put(encoded(event_json(Failed("answer", f"unexpected {type(error).__name__}", "See the server's log"))))
         finally:
             put(None)
 
@@ -67,5 +67,5 @@ async def stream(
         left.set()
 
 
-def _closable(events: Iterator[tuple[str, dict[str, Any]]]) -> Generator[tuple[str, dict[str, Any]], None, None]:
+def _closable(events: Iterator[dict[str, Any]]) -> Generator[dict[str, Any], None, None]:
     yield from events
