@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from flows.gathering import Gathering
+from flows.model_compiling import compile_with_model, to_ask, unwritten, with_model, without_written
 from flows.reading import Reading
 from flows.reading_in import Taken
 from flows.session import Session
@@ -30,7 +31,8 @@ def compile_changed(session: Session, taken: Taken, gathering: Gathering, readin
         if r.topics and r.id not in gathering.left and r.outcome not in _SILENT
     }
     changed = set(reading.documents) | gathering.left | gathering.moved | _stale_updates(taken, live)
-    if not changed:
+    asked = to_ask(session, gathering, reading, live) if with_model(session.wiki.settings) else None
+    if not changed and not (asked and asked.ids):
         return Compilation()
 
     def notes(source_id: str) -> SourceNotes:
@@ -45,7 +47,13 @@ def compile_changed(session: Session, taken: Taken, gathering: Gathering, readin
         for p in taken.vault.pages.values()
     ]
     request = CompileRequest(frozenset(changed), {r.id: r.topics for r in live.values()}, notes, known)
-    return ExtractiveCompiler(session.wiki.settings.compile.sentences, crew.many).compile(request)
+    if asked is not None:
+        return compile_with_model(session, taken, gathering, reading, live, request, asked)
+    if session.wiki.settings.compile.compiler == "auto":
+        request = without_written(request, live, gathering)
+    made = ExtractiveCompiler(session.wiki.settings.compile.sentences, crew.many).compile(request)
+    unwritten(gathering, made)
+    return made
 
 
 def draw_plan(session: Session, taken: Taken, gathering: Gathering, made: Compilation, crew: Crew) -> Plan:
@@ -65,6 +73,8 @@ def draw_plan(session: Session, taken: Taken, gathering: Gathering, made: Compil
         resolve=resolver(paths),
         pages_dir=wiki.pages_dir,
         candidates_dir=wiki.candidates_dir,
+        contradictions=session.rows.contradictions,
+        first_seen={r.id: r.first_seen for r in gathering.records.values()},
     )
     drawn = plan(made.proposals, made.retired, desk, wiki.settings, session.run, session.now, crew.many)
     _explain(gathering, made, drawn)

@@ -192,6 +192,8 @@ class _Night:
             drop_embeddings=embedded.changes.drop_embeddings,
             drop_documents=left,
             drop_chunks=left,
+            contradictions=drawn.changes.contradictions,
+            drop_contradictions=drawn.changes.drop_contradictions,
         )
 
     def _commit(self, writes: Sequence[FileWrite], changes: Changes) -> CommitResult:

@@ -1,4 +1,4 @@
-"""A page out of the notes of all its sources: lead, key facts, sections, tables, where the sources differ.
+"""A page out of the notes of all its sources: lead, key facts, sections, tables.
 
 Everything is a function of the set of sources. A block holds sentences of one source (the list of key facts
 aside), and its key is made of section, source and a running number: a corrected source changes its own blocks.
@@ -16,25 +16,27 @@ from itertools import pairwise
 from tasks import choice, overlap, sentences, subjects, tagging
 from tasks.analysis import Analysis, Sentence, Table
 from tasks.confidence import Evidence, judge
+from tasks.contradictions import Claim, Clash
+from tasks.contradictions_find import Statement, find, named
 from tasks.escape import escape_inline, escape_paragraph
 from tasks.records import BlockKind, Citation, PageProposal, ProposedBlock
 from tasks.vocabulary import STOP_WORDS
 
 _WORDS = {
-    "en": ("Key facts", "Overview", "Details", "Sources differ"),
-    "de": ("Eckdaten", "Überblick", "Einzelheiten", "Die Quellen weichen voneinander ab"),
-    "fr": ("Faits essentiels", "Aperçu", "Détails", "Les sources divergent"),
-    "es": ("Datos clave", "Resumen", "Detalles", "Las fuentes difieren"),
-    "it": ("Dati principali", "Panoramica", "Dettagli", "Le fonti divergono"),
-    "pt": ("Dados principais", "Visão geral", "Detalhes", "As fontes divergem"),
-    "nl": ("Kerngegevens", "Overzicht", "Details", "De bronnen verschillen"),
-    "ru": ("Основные факты", "Обзор", "Подробности", "Источники расходятся"),
-    "zh": ("要点", "概述", "详情", "来源不一致"),
-    "ja": ("要点", "概要", "詳細", "出典の相違"),
-    "ko": ("주요 사실", "개요", "세부 내용", "출처 간 차이"),
-    "ar": ("حقائق أساسية", "نظرة عامة", "تفاصيل", "المصادر تختلف"),
+    "en": ("Key facts", "Overview", "Details"),
+    "de": ("Eckdaten", "Überblick", "Einzelheiten"),
+    "fr": ("Faits essentiels", "Aperçu", "Détails"),
+    "es": ("Datos clave", "Resumen", "Detalles"),
+    "it": ("Dati principali", "Panoramica", "Dettagli"),
+    "pt": ("Dados principais", "Visão geral", "Detalhes"),
+    "nl": ("Kerngegevens", "Overzicht", "Details"),
+    "ru": ("Основные факты", "Обзор", "Подробности"),
+    "zh": ("要点", "概述", "详情"),
+    "ja": ("要点", "概要", "詳細"),
+    "ko": ("주요 사실", "개요", "세부 내용"),
+    "ar": ("حقائق أساسية", "نظرة عامة", "تفاصيل"),
 }
-_RESERVED = frozenset({"title", "lead", "facts", "differ"})  # keys of blocks that every page may have
+_RESERVED = frozenset({"title", "lead", "facts"})  # keys of blocks that every page may have
 _MARKED = frozenset({"html", "pdf"})  # media whose text carries reference marks
 _MOST_FACTS = 6
 _MOST_WORDS_IN_FACT = 30
@@ -87,7 +89,7 @@ def assemble(
     ]
     if not quotes and not tables:
         return None
-    joined = overlap.join(quotes, keys)
+    joined = overlap.join(quotes)
     language = Counter(use.notes.language for use in ordered if use.notes.language).most_common(1)
     page = _Page(_WORDS.get(language[0][0] if language else "en", _WORDS["en"]))
     body = page.write(title, ordered, joined, tables, keys)
@@ -107,7 +109,29 @@ def assemble(
         confidence=verdict.level,
         reasons=verdict.reasons,
         stage=("injection_suspected",) if suspicious else (),
+        clashes=_clashes(key, joined.kept, keys),
     )
+
+
+def _clashes(key: str, kept: Sequence[Quote], keys: frozenset[str]) -> tuple[Clash, ...]:
+    """Where sources that are about the subject contradict each other; a single one is not compared with itself."""
+    mains = [quote for quote in kept if quote.use.main]
+    if len({quote.use.source_id for quote in mains}) < 2:
+        return ()
+    return find(key, [_statement(quote) for quote in mains], named(sorted(keys)))
+
+
+def _statement(quote: Quote) -> Statement:
+    notes, sentence = quote.use.notes, quote.sentence
+    claim = Claim("", quote.use.source_id, quote.use.target, sentence.anchor, sentence.text, notes.published)
+    at = quote.order[1]
+    before, following = (
+        notes.sentences[n].text
+        if 0 <= n < len(notes.sentences) and notes.sentences[n].paragraph == sentence.paragraph
+        else ""
+        for n in (at - 1, at + 1)
+    )
+    return Statement(claim, before, following)
 
 
 def _rank(use: Use) -> tuple[bool, bool, int, int, str]:
@@ -185,7 +209,7 @@ def _evidence(
     weight = {use.source_id: 1 + sum(quote.use is use for quote in joined.kept) for use in ordered}
     whole = sum(weight.values())
     poor = [reason for use in ordered if use.notes.quality < 0.8 for reason in use.notes.quality_reasons]
-    said = [*joined.kept, *(quote for pair in joined.differ for quote in pair)]
+    said = joined.kept
     cells = sum(sentences.length(cell) for _, table, _ in tables for row in table.rows for cell in row)
     return Evidence(
         quality=sum(use.notes.quality * weight[use.source_id] for use in ordered) / whole,
@@ -197,7 +221,6 @@ def _evidence(
         agreed=joined.agreed,
         defines=any(use.notes.defines for use in ordered if use.main),
         ambiguous=tuple(rivals),
-        differ=len(joined.differ),
         injection=any(use.notes.injection_suspected for use in ordered),
     )
 
@@ -205,8 +228,8 @@ def _evidence(
 class _Page:
     """Blocks in the order of the page."""
 
-    def __init__(self, words: tuple[str, str, str, str]) -> None:
-        self._facts, self._overview, self._details, self._differ = words
+    def __init__(self, words: tuple[str, str, str]) -> None:
+        self._facts, self._overview, self._details = words
         self._blocks: list[ProposedBlock] = []
 
     def write(
@@ -237,11 +260,6 @@ class _Page:
         for section, heading in headings.items():
             if section in filled:
                 self._section(section, heading, ordered, rest, tables)
-        if joined.differ:
-            self._heading("differ", self._differ)
-            for pair in joined.differ:
-                digest = hashlib.sha256("\x1f".join(quote.sentence.text for quote in pair).encode()).hexdigest()[:8]
-                self._list(f"differ:{digest}", pair)
         return self._blocks
 
     def _section(

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from config.settings import Settings
 from tasks import linking, merge, properties, review, slugs, staging
+from tasks.contradictions import ContradictionRecord, Decision
+from tasks.contradictions_page import Settled, settle
 from tasks.first_page import Common, NewPage, first_page
 from tasks.many import Many, here
 from tasks.pages import CLAIMED
@@ -41,6 +43,8 @@ class Desk:
     resolve: Callable[[str], str]
     pages_dir: str
     candidates_dir: str
+    contradictions: Mapping[str, ContradictionRecord] = field(default_factory=dict)  # decided ones included
+    first_seen: Mapping[str, str] = field(default_factory=dict)  # of sources, by id
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,7 @@ class _Target:
     current: PageRecord | None
     candidate: CandidateRecord | None
     hold: tuple[str, ...]
+    settled: Settled
 
 
 def plan(
@@ -84,7 +89,7 @@ def plan(
     `many` carries out what is done for each new page.
     """
     declined: dict[str, str] = {}
-    targets = _targets(sorted(proposals, key=lambda p: p.subject), desk, settings, run, declined)
+    targets = _targets(sorted(proposals, key=lambda p: p.subject), desk, settings, run, now, declined)
     published = {t.page_id: t for t in targets if t.current is None and not t.hold}
     names = _names(desk.pages, retired, published.values())
     draft = _Draft(desk, names, settings, now)
@@ -101,7 +106,15 @@ def plan(
     proposed = {target.page_id for target in targets}
     draft.withdraw_candidates(proposed)
     draft.relink(published.values(), proposed)
-    return draft.plan(declined)
+    drawn = draft.plan(declined)
+    vanished = {page.id for page in drawn.removed}
+    gone = (row.id for row in desk.contradictions.values() if row.page_id in vanished and row.state is Decision.OPEN)
+    changes = replace(
+        drawn.changes,
+        contradictions=tuple(row for target in targets for row in target.settled.rows),
+        drop_contradictions=(*(name for target in targets for name in target.settled.dropped), *gone),
+    )
+    return replace(drawn, changes=changes)
 
 
 def page_id(run: str, subject: str) -> str:
@@ -110,7 +123,7 @@ def page_id(run: str, subject: str) -> str:
 
 
 def _targets(
-    proposals: Iterable[PageProposal], desk: Desk, settings: Settings, run: str, declined: dict[str, str]
+    proposals: Iterable[PageProposal], desk: Desk, settings: Settings, run: str, now: str, declined: dict[str, str]
 ) -> list[_Target]:
     by_subject = {c.subject: c for c in desk.candidates.values() if c.kind == "new"}
     taken = {slugs.fold(name) for name in desk.basenames}
@@ -125,18 +138,21 @@ def _targets(
         waiting = desk.candidates.get(proposal.page_id) if proposal.page_id else by_subject.get(proposal.subject)
         if current is None and waiting is not None and waiting.state == "promoted":
             waiting = None
+        identity = current or waiting
+        page = identity.id if identity is not None else page_id(run, proposal.subject)
+        settled = settle(proposal, desk.contradictions, desk.first_seen, now, page)
+        proposal = settled.proposal
         hold = staging.hold_back(proposal, settings.staging)
         if current is not None:
-            targets.append(_Target(proposal, current.id, current.slug, current.path, current, waiting, hold))
+            targets.append(_Target(proposal, page, current.slug, current.path, current, waiting, hold, settled))
             continue
-        identity = waiting.id if waiting is not None else page_id(run, proposal.subject)
         if waiting is not None and waiting.state == "open":
             slug = waiting.slug
         else:
             slug = slugs.file_stem(proposal.title, proposal.subject, taken, settings.pages.file_name)
         taken.add(slugs.fold(slug))
         folder = "" if desk.pages_dir == "." else desk.pages_dir + "/"
-        targets.append(_Target(proposal, identity, slug, f"{folder}{slug}.md", None, waiting, hold))
+        targets.append(_Target(proposal, page, slug, f"{folder}{slug}.md", None, waiting, hold, settled))
     return targets
 
 
