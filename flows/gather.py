@@ -31,7 +31,7 @@ def gather(
     session: Session, runner: StepRunner, notes: Sequence[str], folder: Path, only: Sequence[str], force: bool
 ) -> Gathering:
     """Return what is to be read. Fetched bytes lie in `folder` until the run ends."""
-    gathering = Gathering(session.now, dict(session.rows.sources), session.rows.sources)
+    gathering = Gathering(session.now, dict(session.rows.sources), session.rows.sources, limited=bool(only))
     wiki = session.wiki
     known = tuple(session.rows.sources.values())
     collected = runner.run("collect", collecting.collect, wiki.root, wiki.settings, known, notes)

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from flows.session import Session, parse_moment
 from tasks.addresses import source_id
-from tasks.digest import Problem
+from tasks.digest import Cost, Problem
 from tasks.fetch import next_try
 from tasks.read_source import ReadJob
 from tasks.records import GOOD, TRANSIENT, Found, Outcome, SourceKind, SourceRecord
@@ -34,6 +34,8 @@ class Gathering:
     left: set[str] = field(default_factory=set)  # their claims leave the pages
     moved: set[str] = field(default_factory=set)  # they are cited at a new place
     problems: list[Problem] = field(default_factory=list)
+    limited: bool = False  # the run is over some sources only
+    cost: Cost = Cost()  # of the language model
 
     def settle(self, record: SourceRecord, outcome: Outcome, reason: str = "", next_step: str = "") -> None:
         """Note what became of a source in this run, and when it is tried again if it could not be used."""

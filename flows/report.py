@@ -11,7 +11,7 @@ from flows.gathering import Gathering
 from flows.reading_in import Taken
 from flows.session import Session
 from tasks import digest as digests
-from tasks.digest import NightReport, Problem, SourceLine, StagedLine
+from tasks.digest import Cost, NightReport, Problem, SourceLine, StagedLine
 from tasks.plan import Plan
 from tasks.records import GOOD, TRANSIENT, CandidateRecord, CommitResult, FileWrite, Outcome, SourceRecord
 from tasks.text_bytes import decode, digest, encode
@@ -53,6 +53,7 @@ def report_of(
         degraded=embedded.degraded,
         snapshot=done.snapshot if done is not None else taken.snapshot,
         dry_run=session.dry,
+        cost=gathering.cost if gathering is not None else Cost(),
     )
 
 

@@ -98,8 +98,10 @@ class PageCounts(Item):
 
 
 class Cost(Item):
-    tokens: int = 0
-    money: float = 0.0
+    tokens: int = Field(0, description="Sent to the language model and received.")
+    money: float = Field(0.0, description="Dollars, by the price table.")
+    calls: int = 0
+    expected: str = Field("", description="What was reckoned with before the model was asked.")
 
 
 class IngestAnswer(Answer):

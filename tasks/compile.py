@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from tasks.analysis import Analysis
-from tasks.records import Document, Outcome, PageProposal
+from tasks.records import Chunk, Document, Outcome, PageProposal
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,7 @@ class Compilation:
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)  # of sources that did not come through
     given: Mapping[str, Given] = field(default_factory=dict)  # by source, where a model decided anew
     remarks: tuple[Remark, ...] = ()
+    chunks: Mapping[str, tuple[Chunk, ...]] = field(default_factory=dict)  # of sources that a model cut by topics
 
 
 class Compiler(Protocol):

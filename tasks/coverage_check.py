@@ -114,9 +114,12 @@ def locate(quote: str, place: str) -> str:
 
     White space, the shape of quotation marks and dashes, and marks around the quotation do not count.
     """
-    wanted = " ".join(quote.translate(_SAME).split()).strip(_ENDS)
-    if not wanted:
-        return ""
+    whole = " ".join(quote.translate(_SAME).split())
+    bare = whole.strip(_ENDS)
+    return (_locate(whole, place) or _locate(bare, place)) if bare else ""
+
+
+def _locate(wanted: str, place: str) -> str:
     at = place.find(wanted)
     if at >= 0:
         return place[at : at + len(wanted)]

@@ -47,6 +47,18 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class Cost:
+    """What a language model was asked in a run, and what that cost."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    money: float = 0.0  # dollars, by the price table
+    cached: int = 0  # questions whose answers were already known
+    expected: str = ""  # what was reckoned with beforehand, in a sentence
+
+
+@dataclass(frozen=True, slots=True)
 class NightReport:
     """The result of a run. Counts are of sources and of pages."""
 
@@ -68,6 +80,7 @@ class NightReport:
     degraded: tuple[Problem, ...] = ()
     snapshot: str = ""
     dry_run: bool = False
+    cost: Cost = Cost()
 
 
 def failures(report: NightReport) -> tuple[SourceLine, ...]:

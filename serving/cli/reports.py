@@ -21,7 +21,12 @@ def ingest_answer(report: NightReport, more: Sequence[str] = ()) -> IngestAnswer
         sources=dict(report.sources),
         pages=PageCounts(created=report.created, updated=report.updated, staged=report.staged),
         changed=[*more, *report.changed],
-        cost=Cost(),
+        cost=Cost(
+            tokens=report.cost.input_tokens + report.cost.output_tokens,
+            money=report.cost.money,
+            calls=report.cost.calls,
+            expected=report.cost.expected,
+        ),
     )
 
 

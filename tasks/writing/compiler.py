@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from config.settings import Chunks
 from tasks import links
 from tasks.analysis import Analysis
 from tasks.analysis import decode as decode_notes
@@ -20,7 +21,7 @@ from tasks.compile import Compilation, CompileRequest, Given, KnownPage, Materia
 from tasks.contradictions import Claim, Clash
 from tasks.linking import Names, mentions
 from tasks.llm.ask import Asker, ModelError
-from tasks.records import Outcome
+from tasks.records import Chunk, Outcome
 from tasks.subjects import key_of
 from tasks.writing import analyse, decide, semantic, settle, write
 from tasks.writing.analyse import Notes
@@ -58,13 +59,14 @@ class ModelCompiler:
 
     asker: Asker
     fallback: bool = False
+    cutting: Chunks = field(default_factory=Chunks)  # of long texts that a model cuts by topics
 
     def compile(self, request: CompileRequest) -> Compilation:
         """The pages that the changed sources concern."""
         if request.material is None:
             raise ValueError("a compiler with a model needs the documents")
         with ThreadPoolExecutor(THREADS) as sources, ThreadPoolExecutor(THREADS) as windows:
-            return _Night(self.asker, request, request.material, self.fallback, sources, windows).compile()
+            return _Night(self, request, request.material, sources, windows).compile()
 
 
 @dataclass(slots=True)
@@ -77,6 +79,7 @@ class _Work:
     notes: Notes | None = None
     decisions: Decisions | None = None
     shares: dict[str, Share] = field(default_factory=dict)
+    chunks: tuple[Chunk, ...] = ()
 
 
 class _Night:
@@ -84,19 +87,20 @@ class _Night:
 
     def __init__(
         self,
-        asker: Asker,
+        compiler: ModelCompiler,
         request: CompileRequest,
         material: Material,
-        fallback: bool,
         sources: ThreadPoolExecutor,
         windows: ThreadPoolExecutor,
     ) -> None:
-        self._asker, self._request, self._material, self._fallback = asker, request, material, fallback
+        self._asker, self._fallback, self._cutting = compiler.asker, compiler.fallback, compiler.cutting
+        self._request, self._material = request, material
         self._sources, self._windows = sources, windows
         self._purpose = Purpose(material.purpose)
         self._basis = basis(self._purpose)
         self._failures = Failures()
         self._stored: dict[str, Contribution | None] = {}
+        self._settled: dict[str, Contribution] = {}  # sources of this run that are decided on already
         self._analyses: dict[str, Analysis] = {}
         self._live = frozenset(request.topics)
         self._pages = {page.id: page for page in (*request.pages, *material.waiting)}
@@ -132,6 +136,7 @@ class _Night:
             found = replace(found, target=self._target(source_id))
             former = self._former(source_id)
             if former is not None and former.digest == found.digest and former.basis == self._basis:
+                self._settled[source_id] = former
                 continue
             yield _Work(source_id, found, former)
 
@@ -154,6 +159,7 @@ class _Night:
         document = self._material.document(one.source_id)
         if semantic.wanted(document):
             starts = semantic.topic_starts(self._asker, one.passages, self._windows.map)
+            one.chunks = semantic.chunks(one.passages, starts, self._cutting.size, self._cutting.overlap)
         one.notes = analyse.analyse(self._asker, one.passages, self._windows.map, starts)
 
     def _decide(self, one: _Work) -> None:
@@ -379,7 +385,7 @@ class _Night:
                 gone = f"its page '{group.page.title}' was deleted by a person"
                 skipped |= {member.source_id: gone for member in group.members}
         verdicts = dict(self._failures.verdicts())
-        for source_id, one in contributions.items():
+        for source_id, one in (self._settled | dict(contributions)).items():
             if one.verdict == "out_of_scope":
                 step = "Change purpose.md if it does belong"
                 verdicts[source_id] = Verdict(Outcome.OUT_OF_SCOPE, one.reason, step)
@@ -395,6 +401,7 @@ class _Night:
                 for source_id, one in contributions.items()
             },
             tuple(remark for one in contributions.values() for remark in _remarks(one)),
+            {one.source_id: one.chunks for one in work.values() if one.chunks and one.source_id in contributions},
         )
 
     def _known_sources(self, page: KnownPage) -> set[str]:
