@@ -22,6 +22,7 @@ import pytest
 from serving.cli import run
 from serving.cli.app import cli
 from serving.schemas import ANSWERS
+from serving.schemas_served import SERVED
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -93,6 +94,8 @@ def test_writing_commands_can_be_tried_dry() -> None:
         "schema",
         "bench",
         "up",
+        "serve",
+        "mcp",
         "check",
         "list",
         "show",
@@ -113,7 +116,7 @@ def options(command: click.Command) -> set[str]:
 def test_each_json_has_a_schema() -> None:
     """Every command with --json is known to `nightwiki schema`, and no other."""
     assert {" ".join(path) for path, command in COMMANDS.items() if "--json" in options(command)} == set(ANSWERS)
-    assert say("schema")[1].split("\n")[:-1] == list(ANSWERS)
+    assert say("schema")[1].split("\n")[:-1] == [*ANSWERS, *SERVED]
 
 
 @pytest.mark.parametrize(

@@ -50,8 +50,24 @@ LIBRARIES = {
         "youtube_transcript_api",
     },
     "storage": {"duckdb", "filelock", "numpy", "pyarrow", "pydantic"},
-    "flows": {"filelock", "prefect", "pydantic"},
-    "serving": {"click", "pydantic", "rich", "yaml"},
+    "flows": {"certifi", "filelock", "prefect", "pydantic"},
+    "serving": {
+        "anyio",
+        "click",
+        "fastapi",
+        "h11",
+        "keyring",
+        "mcp",
+        "mcp_types",
+        "numpy",
+        "pyarrow",
+        "pydantic",
+        "pydantic_core",
+        "rich",
+        "starlette",
+        "uvicorn",
+        "yaml",
+    },
 }
 """What each room may import beside the standard library."""
 

@@ -102,7 +102,11 @@ def _does(function: Callable[[Backend, A], Answered]) -> Callable[[Backend, Base
 
 
 def _printed(command: str) -> type[BaseModel]:
-    return schemas.ANSWERS.get(command, schemas.Answer)
+    return schemas.ANSWERS.get(command, _Open)
+
+
+class _Open(BaseModel):
+    schema_version: int
 
 
 _TOOLS = (

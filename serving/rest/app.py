@@ -137,7 +137,11 @@ def _agents_server(backend: Backend) -> Server[Any]:
 
 def _model(command: str) -> type[BaseModel]:
     """What a command prints with --json, and a route answers too."""
-    return schemas.ANSWERS.get(command, schemas.Answer)
+    return schemas.ANSWERS.get(command, _Open)
+
+
+class _Open(BaseModel):
+    schema_version: int
 
 
 def _search_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
