@@ -20,6 +20,7 @@ from flows.copies import follow_copies
 from flows.embedding import Embedded, embed_pages
 from flows.gather import gather
 from flows.gathering import Gathering
+from flows.leaving import leave
 from flows.listing import index_path, list_pages
 from flows.reading import Reading
 from flows.reading_in import Review, Taken, take_in
@@ -47,16 +48,17 @@ def night(
     kind: str = "ingest",
     reader: Callable[[Settings, Analyse], SourceReader] = ReadingPool,
     approve: Approve = agreed,
+    leaving: Sequence[str] = (),
 ) -> NightReport:
     """Take in everything that is new and return what became of it.
 
     `only` restricts the night to sources by location or id; `force` compiles unchanged sources too. With `dry_run`
     nothing is locked or written. `approve` is asked before calls of a model that cost much. Raises BusyError when
-    another run is under way.
+    another run is under way. With `leaving` nothing is taken in: these sources are withdrawn.
     """
     if dry_run:
         with looking(wiki, kind, now) as session, tempfile.TemporaryDirectory(prefix="nightwiki-") as folder:
-            return _Night(session, runner, reader, Path(folder), only, force).carry_out()
+            return _Night(session, runner, reader, Path(folder), only, force, leaving).carry_out()
     with writing(wiki, kind, now, approve) as session:
         landed = _finished_before(session)
         if landed is not None:
@@ -64,7 +66,7 @@ def night(
         passing = wiki.state_dir / "passing"
         passing.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f"{session.run}-", dir=passing) as folder:
-            report = _Night(session, runner, reader, Path(folder), only, force).carry_out()
+            report = _Night(session, runner, reader, Path(folder), only, force, leaving).carry_out()
         return _end(session, report)
 
 
@@ -118,8 +120,9 @@ class _Night:
         folder: Path,
         only: Sequence[str],
         force: bool,
+        leaving: Sequence[str] = (),
     ) -> None:
-        self._session, self._runner = session, runner
+        self._session, self._runner, self._leaving = session, runner, leaving
         self._folder, self._only, self._force = folder, only, force
         self._reading = Reading(session, runner, reader, folder)
         self._crew = Crew(session.wiki.settings.extract.workers)
@@ -133,7 +136,10 @@ class _Night:
     def _carry_out(self) -> NightReport:
         session, runner = self._session, self._runner
         taken = runner.run("read the vault in", take_in, session)
-        gathering = gather(session, runner, taken.vault.source_notes, self._folder, self._only, self._force)
+        if self._leaving:
+            gathering = leave(session, self._leaving)
+        else:
+            gathering = gather(session, runner, taken.vault.source_notes, self._folder, self._only, self._force)
         follow_copies(session, gathering)
         self._reading.read(gathering)
         made = runner.run("compile", compile_changed, session, taken, gathering, self._reading, self._crew)

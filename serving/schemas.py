@@ -246,6 +246,40 @@ class ReviewAnswer(Answer):
     refused: dict[str, str] = Field(description="Reason for each candidate that was left.")
 
 
+class ClaimItem(Item):
+    source: str = Field(description="Location of the source that says it.")
+    place: str = Field(description="Where in it: `page=3`, `^p7` or a heading.")
+    quote: str = Field(description="The sentence, word for word.")
+    published: str = Field(description="Date of the source, if it says so.")
+    when: str = Field(description="The time at which it holds, as you said; empty otherwise.")
+
+
+class ContradictionItem(Item):
+    id: str
+    state: Literal["open", "keep-old", "take-new", "both", "dismissed"]
+    kind: Literal["number", "date", "negation", "stated"]
+    page: str = Field(description="Slug of the page that shows it.")
+    path: str = Field(description="Vault path of that page.")
+    reason: str = Field(description="Why the two cannot both be right.")
+    old: ClaimItem
+    new: ClaimItem
+    opened: str
+    decided: str
+    note: str = Field(description="The reason that you gave.")
+
+
+class ContradictionsAnswer(Answer):
+    contradictions: list[ContradictionItem]
+
+
+class ContradictionAnswer(Answer):
+    run: str = Field(description="Id of the run, which can be undone; empty for a dry run.")
+    contradiction: ContradictionItem
+    changed: list[str] = Field(description="Vault paths written, or that a dry run would write.")
+    staged: str = Field(description="Vault path of a candidate, where text of yours would change; empty otherwise.")
+    left: str = Field(description="Why a file was left as it was; empty otherwise.")
+
+
 class StagingAnswer(Answer):
     policy: Literal["off", "all", "threshold"]
     min_confidence: Literal["high", "medium", "low"]
@@ -335,11 +369,15 @@ ANSWERS: dict[str, type[Answer]] = {
     "sources list": SourcesAnswer,
     "sources ignore": SourcesAnswer,
     "sources retry": SourcesAnswer,
+    "sources withdraw": IngestAnswer,
     "candidates list": CandidatesAnswer,
     "candidates show": CandidateAnswer,
     "candidates diff": CandidateDiffAnswer,
     "candidates promote": ReviewAnswer,
     "candidates discard": ReviewAnswer,
+    "contradictions list": ContradictionsAnswer,
+    "contradictions resolve": ContradictionAnswer,
+    "contradictions dismiss": ContradictionAnswer,
     "staging policy": StagingAnswer,
     "runs": RunsAnswer,
     "audit": AuditAnswer,

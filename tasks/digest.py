@@ -109,6 +109,9 @@ def markdown(report: NightReport, zone_name: str = "UTC", linked: bool = True) -
     begun, ended = (f"{_local(time, zone):%Y-%m-%d %H:%M:%S}" for time in (report.started, report.finished))
     times = f"started {begun} · finished {ended} ({zone_name})"
     out.append(f"Run `{report.run}` · {report.state} · {times}")
+    asked = cost_line(report.cost)
+    if asked:
+        out += ["", asked]
     out += _table(
         "What came in",
         ("Source", "Became", "Waits for review"),
@@ -151,6 +154,16 @@ def markdown(report: NightReport, zone_name: str = "UTC", linked: bool = True) -
         [(_cell(p.subject), _cell(p.cause), _cell(p.next_step)) for p in (*report.degraded, *report.problems)],
     )
     return "\n".join(out).rstrip() + "\n"
+
+
+def cost_line(cost: Cost) -> str:
+    """What the language model was asked and what that cost, in a sentence; '' when it was not asked."""
+    if not cost.calls and not cost.cached:
+        return ""
+    price = f"${cost.money:,.2f}" if cost.money else "no money"
+    tokens = f"{cost.input_tokens:,} tokens sent and {cost.output_tokens:,} received"
+    known = f"; {_plural(cost.cached, 'answer')} known from before" if cost.cached else ""
+    return f"The model was asked {_plural(cost.calls, 'time')} ({tokens}) for {price}{known}."
 
 
 def _local(time: str, zone: ZoneInfo) -> datetime:

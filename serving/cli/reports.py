@@ -8,7 +8,7 @@ import click
 
 from config.wiki import Wiki
 from serving.schemas import Cost, IngestAnswer, PageCounts
-from tasks.digest import NightReport, failures, headline
+from tasks.digest import NightReport, cost_line, failures, headline
 
 _SHOWN = 20
 
@@ -36,6 +36,10 @@ def show_report(report: NightReport, wiki: Wiki) -> None:
         for path in report.changed:
             click.echo(f"would write {path}")
     click.echo(f"{'Would be: ' if report.dry_run else ''}{headline(report)}.")
+    if report.dry_run and report.cost.expected:
+        click.echo(f"The model would be asked: {report.cost.expected}.")
+    elif asked := cost_line(report.cost):
+        click.echo(asked)
     if report.waiting:
         click.echo(f"{len(report.waiting)} waiting for review: nightwiki candidates list")
     failed = failures(report)

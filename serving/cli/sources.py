@@ -1,4 +1,4 @@
-"""`nightwiki sources list | ignore | retry`."""
+"""`nightwiki sources list | ignore | retry | withdraw`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from config.wiki import Wiki
 from serving import look
 from serving.cli.common import dry_run_option, json_option, print_json, print_rows, wiki_option
 from serving.cli.group import DefaultGroup, Example
+from serving.cli.reports import ingest_answer, show_report
 from tasks.records import GOOD, Outcome
 
 if TYPE_CHECKING:
@@ -80,6 +81,33 @@ def retry(wiki: Wiki, names: tuple[str, ...], dry_run: bool, as_json: bool) -> N
 
     marked = marks.retry(wiki, names, utc_now(), dry_run)
     _tell(wiki, marked, "would read again" if dry_run else "the next run reads again", as_json)
+
+
+@sources.command(cls=Example, example="nightwiki sources withdraw raw_sources/flyer.pdf --dry-run")
+@click.argument("names", metavar="[SOURCE]...", nargs=-1)
+@click.option("--suspected", is_flag=True, help="All sources held back because they carry instructions to a machine.")
+@wiki_option
+@dry_run_option
+@json_option
+def withdraw(wiki: Wiki, names: tuple[str, ...], suspected: bool, dry_run: bool, as_json: bool) -> None:
+    """Take sources (ids or locations) back: what only they said leaves the pages, and what waits for review of them.
+
+    The files stay where they are. `sources retry` takes a withdrawn source in again.
+    """
+    from flows import leaving, night
+    from flows.steps import DirectRunner, utc_now
+
+    wanted = (*names, *(leaving.suspected(look.open_candidates(wiki)) if suspected else ()))
+    if not wanted and not suspected:
+        raise click.UsageError("Name the sources to withdraw, or say --suspected.")
+    if not wanted:
+        click.echo("No source is suspected.")
+        return
+    report = night.night(wiki, DirectRunner(), utc_now(), kind="withdraw", dry_run=dry_run, leaving=wanted)
+    if as_json:
+        print_json(ingest_answer(report))
+    else:
+        show_report(report, wiki)
 
 
 def _tell(wiki: Wiki, marked: Marked, verb: str, as_json: bool) -> None:
