@@ -127,6 +127,7 @@ def _material(session: Session, vault: ReadIn) -> Material:
         notes={index_path(wiki): index} if index is not None else {},
         routing=note_text(state.vault, ROUTING),
         pages_dir=wiki.pages_dir,
+        contradictions=tuple(session.rows.contradictions.values()),
         similar=_similar(session),
         read=lambda path: note_text(state.vault, path),
         document=_Documents(session),

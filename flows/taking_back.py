@@ -14,6 +14,7 @@ from typing import cast
 from flows import relisting
 from flows.listing import ROUTING, index_path
 from flows.reading_in import VAULT
+from flows.reopening import reopen
 from flows.session import Session
 from flows.silencing import silence
 from storage.history import ABSENT, Kept, Past, Restored, unwind
@@ -80,11 +81,16 @@ class _Undoing:
         silenced = silence(
             self._state.reader.current(), self._past, self._commits, self._pages, self._touched, cited
         )
+        reopened = reopen(self._state.reader.current(), self._past, self._commits, self._pages)
         left = [one for path, one in sorted(unwound.kept.items()) if path not in lists and path != note]
         kept = [Kept(path, "a page that stays cites it") for path in sorted(cited)]
         return Returned(
             writes=tuple(self._writes),
-            changes=silenced.changes,
+            changes=replace(
+                silenced.changes,
+                contradictions=reopened.contradictions,
+                drop_contradictions=reopened.drop_contradictions,
+            ),
             left=(*left, *kept),
             sources=silenced.locations,
             pages=tuple(self._pages.values()),

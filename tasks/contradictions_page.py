@@ -21,6 +21,9 @@ BLOCK = "clash:"
 
 STATUS = "contradicted"
 
+SAID = "its sources contradict each other"
+"""Begins the reason for a page's confidence that tells how many contradictions are open."""
+
 _REFERENCES = re.compile(r"((?:\[\^[^\]\s]+\])+)")
 _LABEL = re.compile(r"\[\^([^\]\s]+)\]")
 _ITEM = re.compile(r"^(?=[ \t]*(?:[-*+]|\d+[.)])[ \t])", re.M)
@@ -55,12 +58,12 @@ def settle(
         if row.state in (Decision.OPEN, Decision.BOTH):
             shown.append(callout(row, quoted))
         elif row.state in (Decision.KEEP_OLD, Decision.TAKE_NEW):
-            blocks = _without(blocks, row.new if row.state is Decision.KEEP_OLD else row.old)
+            blocks = without(blocks, row.new if row.state is Decision.KEEP_OLD else row.old)
     mine = {row.id for row in records.values() if row.page_id == page_id and row.state is Decision.OPEN}
     made = replace(proposal, blocks=_with_shown(blocks, shown))
     number = sum(row.state is Decision.OPEN for row in rows.values())
     if number:
-        reason = f"its sources contradict each other in {number} {'place' if number == 1 else 'places'}"
+        reason = f"{SAID} in {number} {'place' if number == 1 else 'places'}"
         level = min(LEVELS.index(proposal.confidence), LEVELS.index("medium"))
         made = replace(made, status=STATUS, confidence=LEVELS[level], reasons=(*proposal.reasons, reason))
     fresh = tuple(row for row in rows.values() if records.get(row.id) != row)
@@ -81,7 +84,8 @@ def callout(row: ContradictionRecord, quoted: Sequence[Citation]) -> ProposedBlo
     else:
         head = "> [!warning] Two sources contradict each other"
         said = ["", ""]
-        tail = [f" — published {_flat(claim.published[:10])}" if claim.published else "" for claim in (row.old, row.new)]
+        dates = (claim.published[:10] for claim in (row.old, row.new))
+        tail = [f" — published {_flat(date)}" if date else "" for date in dates]
     rows = [head]
     for claim, citation, before, after in zip((row.old, row.new), cited, said, tail, strict=True):
         words = escape_paragraph(" ".join(claim.quote.split()))
@@ -151,9 +155,9 @@ def _row(
     old, new = clash.old, clash.new
     dated = old.published and new.published and old.published[:10] != new.published[:10]
     seen = first_seen.get(old.source_id, ""), first_seen.get(new.source_id, "")
-    if known is not None and (known.old.source_id, known.new.source_id) == (new.source_id, old.source_id):
-        old, new = new, old
-    elif known is None and not dated and "" not in seen and seen[1] < seen[0]:
+    turned = known is not None and (known.old.source_id, known.new.source_id) == (new.source_id, old.source_id)
+    later = known is None and not dated and "" not in seen and seen[1] < seen[0]
+    if turned or later:
         old, new = new, old
     page = page_id or clash.page_id
     old, new = replace(old, page_id=page), replace(new, page_id=page)
@@ -182,7 +186,7 @@ def _with_shown(blocks: Sequence[ProposedBlock], shown: Sequence[ProposedBlock])
     return (*blocks[:at], *shown, *blocks[at:])
 
 
-def _without(blocks: Sequence[ProposedBlock], claim: Claim) -> tuple[ProposedBlock, ...]:
+def without(blocks: Sequence[ProposedBlock], claim: Claim) -> tuple[ProposedBlock, ...]:
     """The blocks without a claim's sentence; a section that it leaves empty goes as well."""
     found: list[ProposedBlock] = []
     for block in blocks:

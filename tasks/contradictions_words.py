@@ -110,8 +110,8 @@ BOUND = re.compile(
 """Words right before a figure that make it a limit."""
 
 ROUGHLY = re.compile(
-    r"(?:about|around|circa|ca\.?|c\.|roughly|approximately|approx\.?|some|nearly|almost|an estimated|etwa|rund|knapp|"
-    r"environ|près de|casi|unos|unas|cerca de|~|≈)\W*$",
+    r"(?:about|around|circa|ca\.?|c\.|roughly|approximately|approx\.?|some|nearly|almost|an estimated|etwa|rund|"
+    r"knapp|environ|près de|casi|unos|unas|cerca de|~|≈)\W*$",
     re.I,
 )
 
@@ -153,14 +153,14 @@ _REPORTED = r"""
     claim\w*|alleg\w*|rumou?r\w*|myth\w*|legend\w*|suppos\w*|reported\w*|wrong\w*|mistak\w*|erroneous\w*|false\w*|
     incorrect\w*|contrary|misconception\w*|according to|critics?|believ\w*|thought|said to|says?|said|states? that|
     stated that|argu\w*|asserts?|asserted|maintains? that|contends?|insist\w*|suggest\w*|speculat\w*|disput\w*|refut\w*|
-    disprov\w*|den(?:y|ies|ied)|reject\w*|debunk\w*|doubt\w*|uncertain|unclear|unknown|debat\w*|gives? the year|dates? it|
-    put it|sometimes|often|other sources|some sources|older sources|earlier sources|
+    disprov\w*|den(?:y|ies|ied)|reject\w*|debunk\w*|doubt\w*|uncertain|unclear|unknown|debat\w*|
+    gives? the year|dates? it|put it|sometimes|often|other sources|some sources|older sources|earlier sources|
     angeblich\w*|behaupt\w*|laut|zufolge|mythos|fälschlich\w*|irrtümlich\w*|heißt es|sagt\w*|
     prétend\w*|selon|soi-disant|mythe|supuest\w*|según|presunt\w*|mito"""
 _NOT_CERTAIN = r"""
-    perhaps|probably|possibly|presumably|likely|might|could|would|should|if|unless|estimat\w*|expect\w*|planned|propos\w*|
-    predict\w*|forecast\w*|project(?:ed|ions?)|schedul\w*|intend\w*|intention|aim\w*|hop(?:e|ed|es)|goal|target|promis\w*|
-    imagin\w*|example|e\.g|vermutlich|wahrscheinlich|vielleicht|soll|sollen|sollte\w*|könnte\w*|würde\w*|geplant\w*|
+    perhaps|probably|possibly|presumably|likely|might|could|would|should|if|unless|estimat\w*|expect\w*|planned|
+    propos\w*|predict\w*|forecast\w*|project(?:ed|ions?)|schedul\w*|intend\w*|intention|aim\w*|hop(?:e|ed|es)|goal|target|
+    promis\w*|imagin\w*|example|e\.g|vermutlich|wahrscheinlich|vielleicht|soll|sollen|sollte\w*|könnte\w*|würde\w*|geplant\w*|
     geschätzt\w*|serai\w*|aurai\w*|peut-être|probablement|quizás|habría|podría"""
 _OF_THE_SOURCE = r"""
     we|our|ours|wir|unser\w*|ich|nous|notre|nosotros|nuestr\w*|you|your|stud(?:y|ies)|survey\w*|paper|article|report|
@@ -195,12 +195,13 @@ NUMBERED = _listed(
 """What is told apart by a number, as in 'version 2'."""
 
 ONCE = _listed(
-    """founded established completed finished built constructed born died invented discovered released published launched
-    opened introduced patented created began started ended moved retired dissolved closed demolished destroyed sank sunk
+    """founded established completed finished built constructed born died invented discovered released
+    published launched opened
+    introduced patented created began started ended moved retired dissolved closed demolished destroyed sank sunk
     premiered incorporated chartered signed ratified abolished found first formed installed delivered commissioned
     decommissioned dismantled unveiled ceased joined left married graduated discontinued inaugurated erected burned
-    gegründet geboren gestorben starb fertiggestellt vollendet gebaut errichtet erfunden entdeckt veröffentlicht eröffnet
-    eingeführt abgerissen zerstört aufgelöst unterzeichnet begann endete erschien entstand
+    gegründet geboren gestorben starb fertiggestellt vollendet gebaut errichtet erfunden entdeckt
+    veröffentlicht eröffnet eingeführt abgerissen zerstört aufgelöst unterzeichnet begann endete erschien entstand
     fondé fondée né née mort morte construit construite achevé achevée inventé inventée découvert découverte publié
     publiée inauguré inaugurée détruit détruite signé
     fundado fundada nació murió construido construida terminado terminada inventado inventada descubierto descubierta

@@ -20,6 +20,7 @@ class _Commands(LazyGroup):
         "status": Entry("serving.cli.status:status", DAILY, "How the wiki stands."),
         "sources": Entry("serving.cli.sources:sources", DAILY, "What became of each source; ignore or retry one."),
         "candidates": Entry("serving.cli.candidates:candidates", REVIEW, "Pages that wait for you."),
+        "contradictions": Entry("serving.cli.contradictions:contradictions", REVIEW, "Sources that disagree; you decide."),
         "staging": Entry("serving.cli.staging:staging", REVIEW, "Which pages wait for review."),
         "sync": Entry("serving.cli.ingest:sync", MAINTENANCE, "Take your own edits and ticks in, nothing else."),
         "runs": Entry("serving.cli.runs:runs", MAINTENANCE, "Every run so far."),

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from tasks import blocks, links, properties
 from tasks.blocks import Block
+from tasks.contradictions import ContradictionRecord
 from tasks.records import BlockRecord, Document, Owner, PageRecord, SourceRecord
 from tasks.slugs import fold
 
@@ -27,6 +28,7 @@ class Material:
     notes: Mapping[str, str] = field(default_factory=dict)  # further notes whose links count, such as index.md
     routing: str | None = None  # text of ROUTING.md
     pages_dir: str = "wiki"
+    contradictions: tuple[ContradictionRecord, ...] = ()  # decided ones included
     similar: tuple[tuple[str, str, float], ...] = ()  # pairs of page ids with the cosine of their embeddings
     read: Callable[[str], str | None] = lambda path: None  # a file's text
     document: Callable[[str], Document | None] = lambda source_id: None
