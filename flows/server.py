@@ -20,6 +20,8 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
+import certifi
+
 from config.errors import NightwikiError
 from config.wiki import Wiki
 from flows.steps import utc_now
@@ -88,10 +90,23 @@ def client_environment(wiki: Wiki, api_url: str) -> dict[str, str]:
     if wiki.settings.prefect.mode != "existing":
         kept = {name: value for name, value in kept.items() if not name.startswith("PREFECT_")}
         kept["PREFECT_HOME"] = str(home(wiki))
+        kept["PREFECT_API_SSL_CERT_FILE"] = str(_one_authority(wiki))
     source = Path(__file__).resolve().parents[1]
     if "site-packages" not in source.parts:  # run from a checkout: its folder must be found from anywhere
         kept["PYTHONPATH"] = str(source)
     return kept | _QUIET | {"PREFECT_API_URL": api_url}
+
+
+def _one_authority(wiki: Wiki) -> Path:
+    """A file of one certificate. Prefect's clients load all authorities, which takes each of them a tenth of a second;
+    those of our own server speak to loopback and need none."""
+    path = home(wiki) / "authority.pem"
+    if not path.exists():
+        end = "-----END CERTIFICATE-----\n"
+        first = Path(certifi.where()).read_text(encoding="utf-8").partition(end)[0] + end
+        home(wiki).mkdir(parents=True, exist_ok=True)
+        write_file(path, [first.encode()])
+    return path
 
 
 def server_environment(wiki: Wiki, port: int) -> dict[str, str]:

@@ -74,6 +74,7 @@ class SearchAnswer(Answer):
     gap: bool = Field(description="True when the wiki holds no page that answers by its words.")
     degraded: list[Degraded]
     hits: list[Hit]
+    branches: list[str] | None = Field(None, description="Present when routing narrowed the question to these.")
 
 
 class SourceItem(Item):
@@ -285,6 +286,37 @@ class StagingAnswer(Answer):
     min_confidence: Literal["high", "medium", "low"]
 
 
+class ScheduleItem(Item):
+    name: str
+    flow: str
+    cron: str = Field(description="Empty: it is off.")
+    time_zone: str
+    next_run: str = Field(description="Empty when it is off or paused.")
+    last_run: str
+    last_state: str = Field(description="How the last run ended or stands, in Prefect's words.")
+    last_good_run: str
+    paused: bool | None = Field(None, description="Whether it is paused in Prefect's console; absent: no server is up.")
+    served: bool = Field(description="Whether the server that is up knows this entry.")
+
+
+class ScheduleAnswer(Answer):
+    schedules: list[ScheduleItem]
+
+
+class ScheduleEditAnswer(Answer):
+    changed: bool
+    schedules: list[str] = Field(description="Names of all entries that are on afterwards.")
+
+
+class DeploymentItem(Item):
+    deployment: str
+    change: Literal["created", "updated", "unchanged", "deleted"]
+
+
+class ScheduleApplyAnswer(Answer):
+    deployments: list[DeploymentItem]
+
+
 class VersionItem(Item):
     run: str
     at: str
@@ -393,5 +425,9 @@ ANSWERS: dict[str, type[Answer]] = {
     "routing init": RoutingAnswer,
     "routing validate": CheckAnswer,
     "routing clean": RoutingAnswer,
+    "schedule list": ScheduleAnswer,
+    "schedule add": ScheduleEditAnswer,
+    "schedule remove": ScheduleEditAnswer,
+    "schedule apply": ScheduleApplyAnswer,
 }
 """The answer of each command that takes --json."""

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, cast
-from uuid import UUID
 
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.actions import DeploymentScheduleCreate
-from prefect.client.schemas.filters import DeploymentFilter, DeploymentFilterName, DeploymentFilterTags
+from prefect.client.schemas.filters import DeploymentFilter, DeploymentFilterTags
 from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.client.schemas.schedules import CronSchedule
@@ -42,11 +41,10 @@ _FLOWS: tuple[tuple[Flow[Any, Any], str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A deployment on the server."""
+    """What was done with a deployment, or would be."""
 
-    id: UUID
-    name: str        # such as 'nightly/my-wiki'
-    change: str      # created | updated | unchanged
+    name: str  # such as 'nightly/my-wiki'
+    change: str  # created | updated | unchanged | deleted
 
 
 def deployments(wiki: Wiki) -> tuple[RunnerDeployment, ...]:
@@ -78,20 +76,24 @@ def deployments(wiki: Wiki) -> tuple[RunnerDeployment, ...]:
     return tuple(made)
 
 
-def apply(wiki: Wiki) -> tuple[Applied, ...]:
-    """Bring the server's deployments of this wiki to what the settings say. Doing it twice changes nothing."""
+def apply(wiki: Wiki, dry_run: bool = False) -> tuple[Applied, ...]:
+    """Bring the server's deployments of this wiki to what the settings say. Doing it twice changes nothing.
+
+    Raises NightwikiError when a deployment of this name is another's; then nothing is changed.
+    """
     with get_client(sync_client=True) as client:
-        return tuple(_apply(client, wanted) for wanted in deployments(wiki))
+        pairs = [(wanted, known(client, wanted)) for wanted in deployments(wiki)]
+        return (*(_apply(wanted, there, dry_run) for wanted, there in pairs), *drop_former(client, wiki, dry_run))
 
 
-def ours(client: SyncPrefectClient, wiki: Wiki) -> list[DeploymentResponse]:
-    """The deployments of this wiki that the server knows: ours by name, tag and folder."""
-    found = client.read_deployments(
-        deployment_filter=DeploymentFilter(
-            name=DeploymentFilterName(any_=[wiki.name]), tags=DeploymentFilterTags(all_=[TAG])
-        )
-    )
-    return [one for one in found if (one.parameters or {}).get("wiki") == str(wiki.root)]
+def drop_former(client: SyncPrefectClient, wiki: Wiki, dry_run: bool = False) -> tuple[Applied, ...]:
+    """Delete what this wiki's folder had on the server under a name that it no longer has."""
+    found = client.read_deployments(deployment_filter=DeploymentFilter(tags=DeploymentFilterTags(all_=[TAG])))
+    former = [one for one in found if (one.parameters or {}).get("wiki") == str(wiki.root) and one.name != wiki.name]
+    for one in former:
+        if not dry_run:
+            client.delete_deployment(one.id)
+    return tuple(Applied(f"{(one.entrypoint or '').rpartition('.')[2]}/{one.name}", "deleted") for one in former)
 
 
 def prepared(wiki: Wiki) -> tuple[RunnerDeployment, ...]:
@@ -102,40 +104,42 @@ def prepared(wiki: Wiki) -> tuple[RunnerDeployment, ...]:
     with get_client(sync_client=True) as client:
         wanted = deployments(wiki)
         for one in wanted:
-            known = _known(client, one)
-            if known is not None:
-                _keep_pauses(one, known)
+            there = known(client, one)
+            if there is not None:
+                _keep_pauses(one, there)
+        drop_former(client, wiki)
         return wanted
 
 
-def _apply(client: SyncPrefectClient, wanted: RunnerDeployment) -> Applied:
-    known = _known(client, wanted)
-    if known is None:
-        return Applied(cast("UUID", wanted.apply()), wanted.full_name, "created")
-    if _says(known) == _says(wanted):
-        return Applied(known.id, wanted.full_name, "unchanged")
-    _keep_pauses(wanted, known)
-    return Applied(cast("UUID", wanted.apply()), wanted.full_name, "updated")
-
-
-def _known(client: SyncPrefectClient, wanted: RunnerDeployment) -> DeploymentResponse | None:
+def known(client: SyncPrefectClient, wanted: RunnerDeployment) -> DeploymentResponse | None:
+    """The deployment as the server has it. Raises NightwikiError when one of this name is another's."""
     try:
-        known = client.read_deployment_by_name(wanted.full_name)
+        there = client.read_deployment_by_name(wanted.full_name)
     except ObjectNotFound:
         return None
-    folder = (known.parameters or {}).get("wiki")
-    if TAG not in (known.tags or []) or folder != wanted.parameters["wiki"]:
-        whose = f"belongs to the wiki in {folder}" if TAG in (known.tags or []) else "is not nightwiki's"
+    folder = (there.parameters or {}).get("wiki")
+    if TAG not in (there.tags or []) or folder != wanted.parameters["wiki"]:
+        whose = f"belongs to the wiki in {folder}" if TAG in (there.tags or []) else "is not nightwiki's"
         step = "Set another `name` in nightwiki.yaml, or delete it in Prefect's console."
         raise NightwikiError(f"deployment {wanted.full_name}", whose, step)
-    return known
+    return there
 
 
-def _keep_pauses(wanted: RunnerDeployment, known: DeploymentResponse) -> None:
-    active = {schedule.slug: schedule.active for schedule in known.schedules}
+def _apply(wanted: RunnerDeployment, there: DeploymentResponse | None, dry_run: bool) -> Applied:
+    if there is not None and _says(there) == _says(wanted):
+        return Applied(wanted.full_name, "unchanged")
+    if there is not None:
+        _keep_pauses(wanted, there)
+    if not dry_run:
+        wanted.apply()
+    return Applied(wanted.full_name, "updated" if there is not None else "created")
+
+
+def _keep_pauses(wanted: RunnerDeployment, there: DeploymentResponse) -> None:
+    active = {schedule.slug: schedule.active for schedule in there.schedules}
     for schedule in wanted.schedules or []:
         schedule.active = active.get(schedule.slug, True)
-    wanted.paused = known.paused
+    wanted.paused = there.paused
 
 
 def _says(one: DeploymentResponse | RunnerDeployment) -> tuple[object, ...]:

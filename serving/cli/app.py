@@ -36,6 +36,7 @@ class _Commands(LazyGroup):
         "export": Entry("serving.cli.export:export", MAINTENANCE, "The wiki for readers who have no nightwiki."),
         "check": Entry("serving.cli.check:check", MAINTENANCE, "Whether the state is sound; repair what can be."),
         "bench": Entry("serving.cli.bench:bench", ADVANCED, "Which way of searching suits your pages."),
+        "schedule": Entry("serving.cli.schedule:schedule", MAINTENANCE, "When things run: list, add, remove, apply."),
         "up": Entry("serving.cli.up:up", ADVANCED, "Prefect server, schedules and sync, until stopped."),
         "serve": Entry("serving.cli.serve:serve", ADVANCED, "Answer programs and agents over HTTP (REST)."),
         "mcp": Entry("serving.cli.mcp:mcp", ADVANCED, "Tools for agents (Model Context Protocol)."),
