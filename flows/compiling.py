@@ -63,13 +63,15 @@ def draw_plan(session: Session, taken: Taken, gathering: Gathering, made: Compil
         _explain(gathering, made, Plan())
         return Plan()
     paths = {page.path: page.id for page in vault.pages.values() if not page.deleted}
+    targets = {r.id: target for r in gathering.records.values() if (target := _target(r))}
     desk = Desk(
         pages=vault.pages,
         candidates=vault.candidates,
         on_disk=vault.files,
         basenames=vault.basenames,
         live_sources=frozenset(r.id for r in gathering.records.values() if r.id not in gathering.left),
-        source_links={r.id: links.anchor_link(_target(r), "") for r in gathering.records.values() if _target(r)},
+        source_links={name: links.anchor_link(target, "") for name, target in targets.items()},
+        targets=targets,
         resolve=resolver(paths),
         pages_dir=wiki.pages_dir,
         candidates_dir=wiki.candidates_dir,

@@ -16,6 +16,7 @@ from tasks.contradictions import ContradictionRecord, Decision
 from tasks.contradictions_page import Settled, settle
 from tasks.first_page import Common, NewPage, first_page
 from tasks.many import Many, here
+from tasks.moved import led_along
 from tasks.pages import CLAIMED
 from tasks.records import (
     NO_CHANGES,
@@ -40,6 +41,7 @@ class Desk:
     basenames: Collection[str]  # of all Markdown files in the vault, without suffix
     live_sources: Collection[str]
     source_links: Mapping[str, str]  # by source id, as they stand in `sources`
+    targets: Mapping[str, str]  # by source id: the vault path that citations point into
     resolve: Callable[[str], str]
     pages_dir: str
     candidates_dir: str
@@ -202,27 +204,32 @@ class _Draft:
         """Plan a new state of a page, or a candidate for it."""
         desk = self._desk
         waits = target.candidate is not None and target.candidate.state == "open"
-        made = merge.merge_page(current, target.proposal, self._now, desk.source_links, desk.resolve, reopen=waits)
+        led = led_along(current, desk.targets, desk.resolve)
+        made = merge.merge_page(led, target.proposal, self._now, desk.source_links, desk.resolve, reopen=waits)
         page = self._linked(made.record)
         full = self._linked(made.staged_record) if made.staged_record is not None else None
         if target.hold:
-            if (full or page).markdown != current.markdown:
-                self._stage(target, full or page, "update", current, target.hold)
+            if (full or page).markdown != led.markdown:
+                self._stage(target, full or page, "update", led, target.hold)
+            if led is not current:
+                self._update(current, led, None)
             return
         if page.markdown != current.markdown:
             saved = ("the page was saved by somebody while the night was at work",)
             fallback = self._candidate(target, full or page, "update", current, saved)
-            content = encode(page.markdown)
-            self._writes.append(
-                FileWrite(current.path, current.file_hash, content, Changes(pages=(page,)), otherwise=fallback)
-            )
-            self._updated.append(page)
+            self._update(current, page, fallback)
         elif page != current:
             self._records.append(page)
         if full is not None:
             self._stage(target, full, "update", page, made.conflicts)
         elif target.candidate is not None and target.candidate.state == "open" and target.candidate.kind == "update":
             self._drop_candidate(target.candidate, "the page has what it proposed")
+
+    def _update(self, current: PageRecord, page: PageRecord, otherwise: FileWrite | None) -> None:
+        content = encode(page.markdown)
+        write = FileWrite(current.path, current.file_hash, content, Changes(pages=(page,)), otherwise=otherwise)
+        self._writes.append(write)
+        self._updated.append(page)
 
     def _linked(self, page: PageRecord) -> PageRecord:
         return relink(page, self._names, self.gone, self._desk.resolve)
@@ -279,9 +286,7 @@ class _Draft:
             kept = merge.merge_page(page, empty, self._now, self._desk.source_links, self._desk.resolve).record
             if _holds_a_persons_work(kept):
                 if kept.markdown != page.markdown:
-                    content = encode(kept.markdown)
-                    self._writes.append(FileWrite(page.path, page.file_hash, content, Changes(pages=(kept,))))
-                    self._updated.append(kept)
+                    self._update(page, kept, None)
                 continue
             gone = Changes(drop_pages=(page.id,), drop_embeddings=(page.id,))
             self._writes.append(FileWrite(page.path, page.file_hash, None, gone))

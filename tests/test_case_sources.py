@@ -122,3 +122,18 @@ def test_a_folder_in_a_sources_place_is_looked_into(tmp_path: Path) -> None:
     put(wiki.root, "raw_sources/machine.md/inner.md", COLOSSUS)
     report = run(wiki, 2)
     assert (report.created, report.removed) == (1, 1) and broken(wiki) == []
+
+
+def test_a_page_below_the_threshold_follows_its_source(tmp_path: Path) -> None:
+    """A promoted page of low confidence has its footnotes and `sources` led along when the file is moved."""
+    wiki = wikis.make(tmp_path / "w", thin="# Abacus\n\nAn abacus is a counting frame.\n")
+    run(wiki)
+    waiting = wikis.page(wiki.root, "candidates/abacus")
+    put(wiki.root, "wiki/candidates/abacus.md", waiting.replace("promote: false", "promote: true"))
+    run(wiki, 2)
+    put(wiki.root, "wiki/abacus.md", wikis.page(wiki.root, "abacus") + "\nMine.\n")
+    (wiki.root / "raw_sources/thin.md").rename(wiki.root / "raw_sources/Counting frames.md")
+    run(wiki, 3)
+    text = wikis.page(wiki.root, "abacus")
+    assert '"[[raw_sources/Counting frames]]"' in text and "[[raw_sources/thin" not in text and "Mine." in text
+    assert broken(wiki) == [] and unsettled(wiki, 4) == []
