@@ -171,6 +171,9 @@ class Search(Section):
         "fused", description="How the two rankings are joined."
     )
     hits: int = Field(10, ge=1, le=200, description="Hits shown when -k is not given.")
+    routing: Literal["off", "auto"] = Field(
+        "off", description="Ask the whole wiki, or only the branches of ROUTING.md that a question clearly belongs to."
+    )
 
 
 class Snapshots(Section):

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from config.errors import ModelUnavailableError, StateError
+from config.errors import StateError
 from storage.hits import chunk_hits, explanation, page_hit
-from storage.index_files import SearchIndex, VectorSet
+from storage.index_files import SearchIndex
+from storage.nearness import Nearness, ask, nearness
 from storage.opened import Opened, Question
 from tasks import tokens
 from tasks.bm25 import Match, idf, most_possible
-from tasks.embed import is_multilingual, should_embed_question
 from tasks.fusion import DEPTH, Candidates, Fused, Ranking, fuse
 from tasks.model import Model
 from tasks.passages import PageBlocks, Wanted, by_meaning, by_words, term_hash
 from tasks.plain import plain
 from tasks.ranking import top_matching
+from tasks.scope import MOST_BRANCHES
 from tasks.search_result import Degraded, Hit, SearchResult
 
 GAP = 0.35
@@ -34,7 +34,6 @@ MOST_TERMS = 1_000
 """Terms of a question that are looked up; a pasted book is not read to its end."""
 PIECES_AT_GAP = 3
 
-_NEXT_INGEST = "Run `nightwiki ingest`"
 _LONGEST_NAME = 6
 _MOST_NAME_WORDS = 40
 
@@ -43,7 +42,7 @@ def answer(wiki: str, opened: Opened, model: Model | None, question: Question) -
     """The hits for one question. Never raises for what a person may type."""
     index = opened.index
     degraded = list(opened.degraded)
-    asked = _ask(model, index, question, degraded)
+    asked = ask(model, index, question, degraded)
     words = tokens.terms(question.text[: MOST_TERMS * 20])[:MOST_TERMS]
     terms = [*words, *_alias_terms(question.text, index)]
     matches = opened.pages.match(terms)
@@ -55,7 +54,13 @@ def answer(wiki: str, opened: Opened, model: Model | None, question: Question) -
     covered = float(coverage[keyword.docs[0]]) if keyword.docs else 0.0
     gap = covered < GAP
 
-    near = _nearness(asked, model, index, degraded)
+    branches = () if gap else _branches(opened, question, keyword, coverage, covered)
+    if branches:
+        scope = opened.narrowing.mask(branches)
+        mask = scope if mask is None else mask & scope
+        keyword = top_matching(scores, depth, mask)
+
+    near = nearness(asked, model, opened, branches, degraded)
     vector = top_matching(near.z, depth, None if mask is None else mask[near.docs], near.docs)
     candidates = _candidates(scores, coverage, matches, keyword, vector, near)
     fused = fuse(question.configuration, keyword, vector, candidates)
@@ -72,89 +77,20 @@ def answer(wiki: str, opened: Opened, model: Model | None, question: Question) -
             pieces = []
             degraded.append(Degraded("snapshot", f"{error.subject}: {error.cause}", error.next_step))
         hits = _offered(hits, pieces, question, min(PIECES_AT_GAP, better))
-    return SearchResult(question.text, opened.snapshot.id, gap, tuple(degraded), tuple(hits))
+    return SearchResult(question.text, opened.snapshot.id, gap, tuple(degraded), tuple(hits), branches)
 
 
-# --- meaning ---------------------------------------------------------------------------------------------------------
-
-
-def _ask(
-    model: Model | None, index: SearchIndex, question: Question, degraded: list[Degraded]
-) -> Future[NDArray[np.float32]] | None:
-    """Starts embedding the question, unless it is not wanted or no vector could answer it."""
-    wanted = question.configuration != "bm25" and question.layer != "chunks" and question.text.strip()
-    if model is None or not wanted or not len(index.page_ids):
-        return None
-    if not index.vectors:
-        if not index.cjk.all():
-            degraded.append(Degraded("embeddings", "no page is embedded yet", _NEXT_INGEST))
-        return None
-    if not any(should_embed_question(question.text, one.model) for one in index.vectors):
-        return None
-    return model.ask(question.text)
-
-
-@dataclass(frozen=True, slots=True)
-class _Nearness:
-    """Likeness by meaning of the embedded pages `docs`: standard deviations above their mean."""
-
-    docs: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
-    z: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
-    mean: float = 0.0
-    deviation: float = 1.0
-
-    def of(self, docs: NDArray[np.int32]) -> NDArray[np.float64]:
-        """z of some pages; NaN for one without embedding."""
-        found = np.full(len(docs), np.nan)
-        if len(self.docs):
-            places = np.minimum(np.searchsorted(self.docs, docs), len(self.docs) - 1)
-            there = self.docs[places] == docs
-            found[there] = self.z[places[there]]
-        return found
-
-    def cosine(self, docs: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Cosine of some pages and the question; NaN for one without embedding."""
-        return self.of(docs) * self.deviation + self.mean
-
-
-def _nearness(
-    asked: Future[NDArray[np.float32]] | None,
-    model: Model | None,
-    index: SearchIndex,
-    degraded: list[Degraded],
-) -> _Nearness:
-    """Likeness of every embedded page; empty when there is no model, or none that made these vectors."""
-    if asked is None or model is None:
-        return _Nearness()
-    try:
-        question = asked.result()
-        vectors = _vectors(index, model.embedder().model, degraded)
-    except ModelUnavailableError as error:
-        degraded.append(Degraded("embeddings", f"{error.subject}: {error.cause}", error.next_step))
-        return _Nearness()
-    if vectors is None:
-        return _Nearness()
-    # row by row, on this thread: a parallel product waits longer for its threads, which the model has just used,
-    # than it takes; and pages with equal vectors get equal scores wherever they stand
-    similarity = np.vecdot(vectors.matrix, question)
-    mean, deviation = similarity.mean(), similarity.std()
-    z = (similarity - mean) / deviation if deviation > 0 else np.zeros_like(similarity)
-    return _Nearness(vectors.docs, z, float(mean), float(deviation))
-
-
-def _vectors(index: SearchIndex, model: str, degraded: list[Degraded]) -> VectorSet | None:
-    """The pages' vectors of this very model; any other is not looked at."""
-    found = next((one for one in index.vectors if one.model == model), None)
-    if found is None:
-        others = ", ".join(one.model for one in index.vectors)
-        reason = f"the pages were embedded with {others}, the settings now say {model}: rebuild needed"
-        degraded.append(Degraded("embeddings", reason, f"{_NEXT_INGEST}: it embeds the pages again"))
-        return None
-    expected = len(index.page_ids) if is_multilingual(model) else int(np.count_nonzero(~index.cjk))
-    if len(found.docs) < expected:
-        reason = f"{expected - len(found.docs)} of {expected} pages are not embedded yet"
-        degraded.append(Degraded("embeddings", reason, _NEXT_INGEST))
-    return found
+def _branches(
+    opened: Opened, question: Question, keyword: Ranking, coverage: NDArray[np.float64], covered: float
+) -> tuple[str, ...]:
+    """The branches the question is narrowed to; none for the whole wiki, or where a filter names branches already."""
+    if question.chooser is None or question.filters.branch or len(opened.narrowing.names) <= MOST_BRANCHES:
+        return ()
+    chosen = question.chooser.choose(question.text, covered, opened.narrowing.evidence(keyword, coverage))
+    known = tuple(name for name in dict.fromkeys(chosen) if name in opened.narrowing.names)[:MOST_BRANCHES]
+    inside = opened.narrowing.mask(known)
+    best = next((doc for doc in keyword.docs if inside[doc]), None)
+    return known if best is not None and coverage[best] >= GAP else ()  # never into a gap that the whole has not
 
 
 def _candidates(
@@ -163,7 +99,7 @@ def _candidates(
     matches: Sequence[Match],
     keyword: Ranking,
     vector: Ranking,
-    near: _Nearness,
+    near: Nearness,
 ) -> Candidates:
     docs = np.array(sorted({*keyword.docs, *vector.docs}), np.int32)
     most = most_possible(matches)
@@ -202,7 +138,7 @@ def _alias_terms(text: str, index: SearchIndex) -> list[str]:
 class _Evidence:
     keyword: Ranking
     vector: Ranking
-    near: _Nearness
+    near: Nearness
     candidates: Candidates
     fused: Fused
     matches: Sequence[Match]

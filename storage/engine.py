@@ -25,6 +25,7 @@ from tasks.found import Found, across
 from tasks.fusion import CONFIGURATIONS, Configuration
 from tasks.model import Model
 from tasks.ranking import interleave
+from tasks.scope import BranchChooser, ByKeywords
 from tasks.search_result import Degraded, SearchResult
 
 __all__ = ["Engine", "Layer", "SearchedWiki", "searched"]
@@ -51,6 +52,7 @@ class SearchedWiki:
     model: Model | None = None
     configuration: Configuration = "fused"
     hits: int = 10
+    chooser: BranchChooser | None = None  # narrows questions to branches; None: every question to the whole wiki
 
 
 def searched(state_dir: Path, settings: Settings, model_cache: Path) -> SearchedWiki:
@@ -59,7 +61,12 @@ def searched(state_dir: Path, settings: Settings, model_cache: Path) -> Searched
 
     model = None if settings.search.vector == "off" else Model(lambda: load(settings.embedding, model_cache))
     return SearchedWiki(
-        settings.name, reader.Reader(state_dir), model, settings.search.configuration, settings.search.hits
+        settings.name,
+        reader.Reader(state_dir),
+        model,
+        settings.search.configuration,
+        settings.search.hits,
+        ByKeywords() if settings.search.routing == "auto" else None,
     )
 
 
@@ -128,6 +135,7 @@ class Engine:
                     layer,
                     configuration or wiki.wiki.configuration,
                     passages_by_meaning,
+                    wiki.wiki.chooser,
                 )
                 for text in texts
             ]
@@ -154,7 +162,14 @@ class Engine:
         found = []
         for wiki, ref in zip(self._wikis, self._refs(as_of), strict=True):
             asked = Question(
-                question, k, filters, True, "pages", configuration or wiki.wiki.configuration, False
+                question,
+                k,
+                filters,
+                True,
+                "pages",
+                configuration or wiki.wiki.configuration,
+                False,
+                wiki.wiki.chooser,
             )
             try:
                 opened = wiki.opened(ref)
@@ -213,6 +228,11 @@ class Engine:
                 for one in answer.degraded
             ),
             tuple(replace(answers[number].hits[place], rank=r) for r, (number, place) in enumerate(order, 1)),
+            tuple(
+                f"{wiki.wiki.name}: {name}"
+                for wiki, answer in zip(self._wikis, answers, strict=True)
+                for name in answer.branches
+            ),
         )
 
 

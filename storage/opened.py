@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from storage.index_files import SearchIndex
+from storage.narrowing import Narrowing
 from tasks.bm25 import Scorer
 from tasks.filters import Filters, allowed
 from tasks.fusion import Configuration
+from tasks.scope import BranchChooser
 from tasks.search_result import Degraded
 
 Layer = Literal["pages", "chunks", "both"]
@@ -37,6 +39,7 @@ class Opened:
     pages: Scorer
     chunks: Scorer
     default_mask: NDArray[np.bool_] | None
+    narrowing: Narrowing
     degraded: tuple[Degraded, ...] = ()
 
     @classmethod
@@ -44,7 +47,12 @@ class Opened:
         """An index made ready for questions."""
         default = allowed(Filters(), index.facets)
         return cls(
-            snapshot, index, Scorer(index.pages), Scorer(index.chunks), None if default.all() else default
+            snapshot,
+            index,
+            Scorer(index.pages),
+            Scorer(index.chunks),
+            None if default.all() else default,
+            Narrowing(index),
         )
 
     def mask(self, filters: Filters) -> NDArray[np.bool_] | None:
@@ -63,3 +71,4 @@ class Question:
     layer: Layer
     configuration: Configuration
     passages_by_meaning: bool
+    chooser: BranchChooser | None = None  # of the branches to put it to; None: the whole wiki

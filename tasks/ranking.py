@@ -12,7 +12,7 @@ from tasks.fusion import Ranking
 
 
 def top(scores: NDArray[np.floating], depth: int, numbers: NDArray[np.int32] | None = None) -> Ranking:
-    """The `depth` highest scores, highest first, equal ones by number; `numbers` names the documents."""
+    """The `depth` highest scores, highest first, equal ones by number; `numbers` names the documents, in any order."""
     if depth <= 0 or not len(scores):
         return Ranking()
     if len(scores) > depth:
@@ -22,8 +22,9 @@ def top(scores: NDArray[np.floating], depth: int, numbers: NDArray[np.int32] | N
         )  # all that tie for the last place, so that ties fall the same way every time
     else:
         near = np.arange(len(scores))
-    chosen = near[np.argsort(-scores[near], kind="stable")][:depth]
-    docs = chosen if numbers is None else numbers[chosen]
+    names = near if numbers is None else numbers[near]
+    order = np.lexsort((names, -scores[near]))[:depth]
+    chosen, docs = near[order], names[order]
     return Ranking(tuple(docs.tolist()), tuple(scores[chosen].tolist()))
 
 

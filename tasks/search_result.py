@@ -91,11 +91,15 @@ class SearchResult:
     gap: bool  # the wiki's words do not cover the question
     degraded: tuple[Degraded, ...]
     hits: tuple[Hit, ...]
+    branches: tuple[str, ...] = ()  # that routing narrowed the question to; empty: the whole wiki
 
     def to_json(self) -> dict[str, Any]:
-        """As a JSON object with `schema_version`; a hit has `explain` only when it was asked for."""
+        """As a JSON object with `schema_version`; a hit has `explain` only when it was asked for, the whole `branches`
+        only when the question was narrowed to them."""
         told: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "question": self.question, "snapshot": self.snapshot}
         told |= {"gap": self.gap, "degraded": [asdict(one) for one in self.degraded]}
+        if self.branches:
+            told["branches"] = list(self.branches)
         return told | {"hits": [_hit(hit) for hit in self.hits]}
 
 

@@ -136,6 +136,8 @@ def _show(result: SearchResult, wikis: list[Wiki]) -> None:
                 f" {why.vector_weight:g}; covered {why.coverage:.0%}{'; pinned' if why.pinned else ''}"
             )
         click.echo()
+    if result.branches:
+        click.echo(f"Looked only in {' and '.join(result.branches)}, and in pages of no branch.", err=True)
     if not result.hits:
         click.echo("Nothing found." if result.snapshot else "The wiki is empty. Fill it with: nightwiki ingest")
     elif result.gap:
