@@ -40,6 +40,9 @@ from tasks.writing.purpose import NOTE, Purpose, read_purpose
 
 log = logging.getLogger(__name__)
 
+_LATER = TRANSIENT - {Outcome.DEFERRED_BUDGET}
+"""Outcomes after which a source waits for its time; what only the budget put off is asked in the next run."""
+
 _SEARCHED = 5  # pages that search offers for a subject
 _SHOWN = 500  # letters of a person's block that the model sees
 _MOST_REMARKS = 20  # in one digest
@@ -71,7 +74,7 @@ def to_ask(session: Session, gathering: Gathering, reading: Reading, live: Mappi
         and record.compiled_for != wanted
         and not record.ignored
         and record.outcome is not Outcome.UNDONE
-        and not (record.outcome in TRANSIENT and record.retry_at > session.now)
+        and not (record.outcome in _LATER and record.retry_at > session.now)
     }
     return Asked(frozenset((due | set(reading.documents)) & live.keys()), purpose)
 
