@@ -53,6 +53,12 @@ _ANYWHERE = re.compile(
     r"此处)|扫描二维码",
     re.I,
 )
+_ASKING = (  # words of which one stands wherever `_ANYWHERE` matches
+    *("all rights reserved", "getty images", "click here", "sign up for", "subscribe", "privacy policy", "terms of"),
+    *("this article", "this story", "this post", "this piece", "opinions", " on facebook", " on twitter"),
+    *(" on instagram", "disclosure:", "disclaimer:", "affiliate", "follow us", "our app", "cookie policy"),
+    *("to your inbox", "点击", "扫描二维码"),
+)
 _END_MATTER = re.compile(
     r"""^(?:\d+\.?\s*)?(?:references?|bibliography|works\ cited|literature(?:\ cited)?|external\ links|see\ also|"
     r"further\ reading|foot-?notes|end-?notes|
@@ -91,9 +97,14 @@ def is_furniture(text: str) -> bool:
     """Whether a sentence belongs to the page around the text (share buttons, credits, navigation)."""
     if _FURNITURE.match(text) and len(text) < 200:
         return True
-    if text.count("://") > 1 or (len(text) < 240 and _ANYWHERE.search(text) is not None):
+    if text.count("://") > 1 or (len(text) < 240 and _asks(text)):
         return True
     return text.startswith(("[", "【")) and text.endswith(("]", "】"))
+
+
+def _asks(text: str) -> bool:
+    lowered = text.lower()
+    return any(words in lowered for words in _ASKING) and _ANYWHERE.search(text) is not None
 
 
 def is_prose(text: str) -> bool:

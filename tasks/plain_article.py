@@ -1,8 +1,8 @@
-"""The article of a page that is written in paragraphs, by trafilatura's main extractor alone.
+"""The article of a page whose text is easily found, by trafilatura's main extractor alone.
 
 trafilatura's whole sequence asks two other extractors for their opinion and measures the page for a second try. Where
-a page is mostly paragraphs, and most of them are found, that changes hardly a word and takes over half of the time.
-Each of its steps that cannot apply to a page is left out; a result that looks doubtful is for the whole sequence.
+the main one finds most of a page's paragraphs, or of all its text, that changes hardly a word and takes over
+half of the time. Steps that cannot apply to a page are left out; a doubtful result is for the whole sequence.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from functools import cache
 from typing import Any
 
 _SHORT_PARAGRAPH = 80  # characters
-_PLAIN = 1000
-_LEAST_SHARE = 0.3  # of the text in paragraphs
+_PLAIN = 1000  # characters in paragraphs, from which they are taken for the text
+_OF_PARAGRAPHS = 0.3  # of their text, the least that an article holds: the rest may be comments and other articles
+_OF_TEXT = 0.5  # of all text, on pages with few paragraphs
+_LEAST = 400  # characters of an article on such pages
 _NO_ARTICLE = (  # trafilatura drops these sooner or later; gone before it begins, they are neither copied nor searched
     *("script", "style", "noscript", "template", "head", "link", "svg", "iframe", "object", "embed", "canvas", "map"),
     *("picture", "video", "audio", "nav", "footer", "button", "input", "select", "option", "label"),
@@ -37,10 +39,12 @@ def body(tree: Any, source: str) -> Any | None:
     from trafilatura.main_extractor import extract_content
     from trafilatura.xpaths import RAW_TREE_PRUNE_XPATH, REMOVE_COMMENTS_AND_LISTS_XPATH
 
-    size = written(tree)
-    if size <= _PLAIN or _FORUM in source:
+    if _FORUM in source:
         return None
+    size = written(tree)
     etree.strip_elements(tree, *_NO_ARTICLE, with_tail=False)
+    whole = 0 if size > _PLAIN else len(" ".join(tree.text_content().split()))
+    least = max(_LEAST, _OF_TEXT * whole) if whole else _OF_PARAGRAPHS * size
     names = " ".join(_names()(tree))
     if any(name in names for name in _APPENDED):
         tree = prune_unwanted_nodes(tree, RAW_TREE_PRUNE_XPATH)
@@ -48,7 +52,7 @@ def body(tree: Any, source: str) -> Any | None:
         tree = prune_unwanted_nodes(tree, REMOVE_COMMENTS_AND_LISTS_XPATH)
     cleaned = convert_tags(tree_cleaning(tree, _options()), _options())
     found, text = extract_content(cleaned, _options())
-    return found if len(text) >= _LEAST_SHARE * size else None
+    return found if len(text) >= least and found.find(".//p") is not None else None
 
 
 @cache

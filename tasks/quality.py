@@ -19,7 +19,7 @@ _SPACELESS = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 _PRIVATE = re.compile(r"[\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]|\(cid:\d+\)")
-_ADDRESS = re.compile(r"\S*(?:://|www\.|@)\S*|\S*[/\\_=&%]\S*[/\\_=&%]\S*")
+_MARK = re.compile(r"[/@\\_=&%]|www\.")
 _CJK = frozenset(
     {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC", "FULLWIDTH", "HALFWIDTH"}
 )
@@ -45,8 +45,10 @@ def judge(text: str) -> Quality:
     if len(text) > 3 * SAMPLE:
         middle = len(text) // 2
         text = "\n".join((text[:SAMPLE], text[middle : middle + SAMPLE], text[-SAMPLE:]))
-    sample = _ADDRESS.sub(" ", text) if any(mark in text for mark in "/@\\_=&%") else text
-    words = sample.split()
+    words = text.split()
+    addresses = {word for word in set(words) if _is_address(word)} if _MARK.search(text) else set()
+    words = [word for word in words if word not in addresses]
+    sample = " ".join(words)
     found = letters(sample)
     if found < FEW_LETTERS and not _PRIVATE.search(sample):
         return Quality(1.0, ())
@@ -68,6 +70,12 @@ def judge(text: str) -> Quality:
         score -= glue
         reasons += [reason] if reason else []
     return Quality(round(max(0.0, score), 3), tuple(reasons))
+
+
+def _is_address(word: str) -> bool:
+    """Whether a word is an address, a path or a formula rather than words that should read like a language."""
+    marks = _MARK.findall(word)
+    return len(marks) > 1 or "@" in marks or "www." in marks
 
 
 def _mixed(words: Sequence[str]) -> float:

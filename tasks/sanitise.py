@@ -26,6 +26,10 @@ _HIDDEN = re.compile(
     r"\U000e0000-\U000e007f\U000e0100-\U000e01ef]+|[\ufe00-\ufe0f]{2,}"
 )
 _VISIBLE_ASCII = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_SUSPECT = re.compile(  # every character that `_HIDDEN` takes out; a plain set is searched many times as fast
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e"
+    r"\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef]"
+)
 _TAG_CHARACTERS = re.compile(r"[\U000e0020-\U000e007e]{4,}")
 
 
@@ -46,7 +50,7 @@ class _Counter:
 
 def clean(text: str) -> tuple[str, int]:
     """The text without invisible characters, and how many pieces were taken out (typographic ones not counted)."""
-    if text.isascii() and not _VISIBLE_ASCII.search(text):
+    if not (_VISIBLE_ASCII if text.isascii() else _SUSPECT).search(text):
         return text, 0
     counter = _Counter()
     return _HIDDEN.sub(counter, text), counter.removed
