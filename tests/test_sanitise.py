@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks import sanitise
 from tasks.sanitise import clean, orders, smuggled
 
 
