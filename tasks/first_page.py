@@ -1,4 +1,4 @@
-"""A page that is made for the first time, with its links: what a night over new sources does most.
+"""A page that is made for the first time, with its links and its candidate: what a night over new sources does most.
 
 The same as merging the proposal and then linking the page, without reading back what was just written. A function of
 its arguments alone, so that worker processes can carry it out.
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tasks import linking, links, merge
+from tasks import linking, links, merge, review
 from tasks.blocks import Resolve, normal_hash
 from tasks.pages import digest, stem_of
-from tasks.records import BlockKind, PageProposal, PageRecord
+from tasks.records import BlockKind, FileWrite, PageProposal, PageRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,26 @@ class NewPage:
     proposal: PageProposal
     page_id: str
     path: str
+    reasons: tuple[str, ...] = ()  # of the candidate that waits in its place, or may have to; none: no candidate
+    candidates_dir: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstPage:
+    """The new page, and the write of its candidate if one was asked for."""
+
+    page: PageRecord
+    candidate: FileWrite | None
+
+
+def first_page_and_candidate(common: Common, new: NewPage) -> FirstPage:
+    """The new page with first mentions of other pages linked, and the same as a candidate."""
+    page = first_page(common, new)
+    if not new.reasons:
+        return FirstPage(page, None)
+    said = review.proposal_hash(new.proposal)
+    draft = review.Draft(page, "new", new.path, "", "", new.reasons, said, new.proposal.subject)
+    return FirstPage(page, review.write_candidate(draft, new.candidates_dir, None, None, common.now))
 
 
 def first_page(common: Common, new: NewPage) -> PageRecord:

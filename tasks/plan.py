@@ -14,7 +14,7 @@ from config.settings import Settings
 from tasks import linking, merge, properties, review, slugs, staging
 from tasks.contradictions import ContradictionRecord, Decision
 from tasks.contradictions_page import Settled, settle
-from tasks.first_page import Common, NewPage, first_page
+from tasks.first_page import Common, FirstPage, NewPage, first_page_and_candidate
 from tasks.many import Many, here
 from tasks.moved import led_along
 from tasks.pages import CLAIMED
@@ -29,6 +29,8 @@ from tasks.records import (
 )
 from tasks.relink import relink
 from tasks.text_bytes import encode
+
+_NAME_TAKEN = ("its name was taken while the night was at work",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +100,8 @@ def plan(
     draft.retire(retired)
     new = [target for target in targets if target.current is None]
     common = Common(now, names, draft.gone, desk.resolve, desk.source_links)
-    made = many(first_page, common, [NewPage(target.proposal, target.page_id, target.path) for target in new])
-    pages = {page.id: page for page in made}
+    made = many(first_page_and_candidate, common, [_new_page(target, desk) for target in new])
+    pages = {one.page.id: one for one in made}
     for target in targets:
         if target.current is None:
             draft.put_new(target, pages[target.page_id])
@@ -117,6 +119,12 @@ def plan(
         drop_contradictions=(*(name for target in targets for name in target.settled.dropped), *gone),
     )
     return replace(drawn, changes=changes)
+
+
+def _new_page(target: _Target, desk: Desk) -> NewPage:
+    """What is needed to make a page; one that nobody has had to judge so far gets its candidate at once."""
+    reasons = () if target.candidate is not None else target.hold or _NAME_TAKEN
+    return NewPage(target.proposal, target.page_id, target.path, reasons, desk.candidates_dir)
 
 
 def page_id(run: str, subject: str) -> str:
@@ -182,19 +190,19 @@ class _Draft:
         self._relinked: list[PageRecord] = []
         self._staged: list[CandidateRecord] = []
 
-    def put_new(self, target: _Target, page: PageRecord) -> None:
+    def put_new(self, target: _Target, made: FirstPage) -> None:
         """Plan a page that is made for the first time, or a candidate for it."""
-        desk = self._desk
-        waiting = target.candidate
-        on_disk = desk.on_disk.get(waiting.path) if waiting is not None and waiting.state == "open" else None
+        page, waiting = made.page, target.candidate
+        if waiting is None and target.hold:
+            self._wait(made.candidate)
+            return
+        on_disk = self._desk.on_disk.get(waiting.path) if waiting is not None and waiting.state == "open" else None
         reasons = target.hold or _kept_waiting(waiting, on_disk, target.proposal)
         if reasons:
             self._stage(target, page, "new", None, reasons)
             return
-        taken = ("its name was taken while the night was at work",)
-        fallback = None if waiting is not None else self._candidate(target, page, "new", None, taken)
         content = encode(page.markdown)
-        self._writes.append(FileWrite(target.path, None, content, Changes(pages=(page,)), otherwise=fallback))
+        self._writes.append(FileWrite(target.path, None, content, Changes(pages=(page,)), otherwise=made.candidate))
         self._created.append(page)
         if waiting is not None and on_disk is not None:
             done = replace(waiting, state="promoted", note="more sources raised its confidence", page="")
@@ -253,7 +261,9 @@ class _Draft:
     def _stage(
         self, target: _Target, page: PageRecord, kind: str, base: PageRecord | None, reasons: tuple[str, ...]
     ) -> None:
-        write = self._candidate(target, page, kind, base, reasons)
+        self._wait(self._candidate(target, page, kind, base, reasons))
+
+    def _wait(self, write: FileWrite | None) -> None:
         if write is not None:
             self._writes.append(write)
             self._staged.extend(write.changes.candidates)

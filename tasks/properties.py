@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -197,7 +198,8 @@ def _block(text: str) -> _Block | None:
     return _Block(opening.end(), closing.start(), closing.end(), opening.group(1))
 
 
-def _entries(inner: str) -> list[_Entry]:
+@lru_cache(maxsize=32)  # a note is read, edited and read again
+def _entries(inner: str) -> tuple[_Entry, ...]:
     """The top-level keys of a block, in order; raises _UnsoundError when it is not a mapping of strings."""
     try:
         node = yaml.compose(inner, Loader=_LOADER)
@@ -207,7 +209,7 @@ def _entries(inner: str) -> list[_Entry]:
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise _UnsoundError(str(error).splitlines()[0] or "not YAML", 0) from None
     if node is None:
-        return []
+        return ()
     if not isinstance(node, yaml.MappingNode) or node.flow_style:
         raise _UnsoundError("not a list of properties", 0)
     budget = [_MAX_NODES]
@@ -227,7 +229,7 @@ def _entries(inner: str) -> list[_Entry]:
                 and key.start_mark.line == value.end_mark.line,
             )
         )
-    return entries
+    return tuple(entries)
 
 
 def _end(node: yaml.Node, inner: str) -> int:
