@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from flows.gathering import Gathering
-from flows.model_compiling import compile_with_model, to_ask, unwritten, with_model, without_written
+from flows.model_compiling import Connect, compile_with_model, to_ask, unwritten, with_model, without_written
 from flows.reading import Reading
 from flows.reading_in import Taken
 from flows.session import Session
@@ -23,7 +23,9 @@ _SILENT = frozenset({Outcome.WITHDRAWN, Outcome.DUPLICATE})
 does one whose last reading was taken back; the first reading taken back leaves no topics."""
 
 
-def compile_changed(session: Session, taken: Taken, gathering: Gathering, reading: Reading, crew: Crew) -> Compilation:
+def compile_changed(
+    session: Session, taken: Taken, gathering: Gathering, reading: Reading, crew: Crew, connect: Connect
+) -> Compilation:
     """The pages that the sources of this run concern, each from all its live sources."""
     live = {
         r.id: r
@@ -48,7 +50,7 @@ def compile_changed(session: Session, taken: Taken, gathering: Gathering, readin
     ]
     request = CompileRequest(frozenset(changed), {r.id: r.topics for r in live.values()}, notes, known)
     if asked is not None:
-        return compile_with_model(session, taken, gathering, reading, live, request, asked)
+        return compile_with_model(session, taken, gathering, reading, live, request, asked, connect)
     if session.wiki.settings.compile.compiler == "auto":
         request = without_written(request, live, gathering)
     made = ExtractiveCompiler(session.wiki.settings.compile.sentences, crew.many).compile(request)

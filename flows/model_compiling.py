@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from config.errors import MissingExtraError, ModelError, NightwikiError
 from config.settings import Settings
 from config.wiki import model_cache
-from flows.asking import WikiAsker, asker, go_ahead
+from flows.asking import WikiAsker, go_ahead
 from flows.gathering import Gathering
 from flows.reading import Reading
 from flows.reading_in import Taken
@@ -39,6 +39,9 @@ from tasks.writing.planning import planned_calls
 from tasks.writing.purpose import NOTE, Purpose, read_purpose
 
 log = logging.getLogger(__name__)
+
+Connect = Callable[[Session], Asker | None]
+"""Reaches the language model of a run; None when the wiki names none."""
 
 _LATER = TRANSIENT - {Outcome.DEFERRED_BUDGET}
 """Outcomes after which a source waits for its time; what only the budget put off is asked in the next run."""
@@ -95,12 +98,13 @@ def compile_with_model(
     live: Mapping[str, SourceRecord],
     request: CompileRequest,
     asked: Asked,
+    connect: Connect,
 ) -> Compilation:
     """The pages that the changed sources concern. What the model decided is kept with the sources, and told of them."""
     shelf = _Shelf(session, reading)
     settings = session.wiki.settings.compile
     request = replace(request, material=_material(session, taken, live, asked, shelf))
-    found = _connected(session, gathering, asked, shelf)
+    found = _connected(session, gathering, asked, shelf, connect)
     asker: Asker = _Closed(found) if isinstance(found, Verdict) else found
     try:
         compiler = ModelCompiler(asker, settings.fallback == "extractive", session.wiki.settings.chunks)
@@ -165,7 +169,9 @@ class _Shelf:
         return row.written if row is not None else b""
 
 
-def _connected(session: Session, gathering: Gathering, asked: Asked, shelf: _Shelf) -> WikiAsker | Verdict:
+def _connected(
+    session: Session, gathering: Gathering, asked: Asked, shelf: _Shelf, connect: Connect
+) -> Asker | Verdict:
     """The model, or why it is not asked: a person said no, or it cannot be reached."""
     shelf.fetch(sorted(asked.ids))
     documents = [shelf.document(one) for one in sorted(asked.ids)]
@@ -177,7 +183,7 @@ def _connected(session: Session, gathering: Gathering, asked: Asked, shelf: _She
         step = "Run `nightwiki ingest --yes` to spend it"
         return Verdict(Outcome.DEFERRED_BUDGET, f"not agreed to: {gathering.cost.expected}", step)
     try:
-        model = asker(session)
+        model = connect(session)
     except (ModelError, MissingExtraError) as error:
         return Verdict(Outcome.MODEL_FAILED, f"{error.subject}: {error.cause}", error.next_step)
     if model is None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from config.settings import Settings
 from config.wiki import Wiki
-from flows.asking import decisions_published, pending_decisions
+from flows.asking import asker, decisions_published, pending_decisions
 from flows.bases import candidates_base
 from flows.compiling import cited_by, compile_changed, draw_plan
 from flows.copies import follow_copies
@@ -21,6 +21,7 @@ from flows.embedding import Embedded, embed_pages
 from flows.gather import gather
 from flows.gathering import Gathering
 from flows.leaving import leave
+from flows.model_compiling import Connect
 from flows.listing import index_path, list_pages
 from flows.reading import Reading
 from flows.reading_in import Review, Taken, take_in
@@ -49,16 +50,18 @@ def night(
     reader: Callable[[Settings, Analyse], SourceReader] = ReadingPool,
     approve: Approve = agreed,
     leaving: Sequence[str] = (),
+    connect: Connect = asker,
 ) -> NightReport:
     """Take in everything that is new and return what became of it.
 
     `only` restricts the night to sources by location or id; `force` compiles unchanged sources too. With `dry_run`
     nothing is locked or written. `approve` is asked before calls of a model that cost much. Raises BusyError when
-    another run is under way. With `leaving` nothing is taken in: these sources are withdrawn.
+    another run is under way. With `leaving` nothing is taken in: these sources are withdrawn. `connect`
+    reaches the language model.
     """
     if dry_run:
         with looking(wiki, kind, now) as session, tempfile.TemporaryDirectory(prefix="nightwiki-") as folder:
-            return _Night(session, runner, reader, Path(folder), only, force, leaving).carry_out()
+            return _Night(session, runner, reader, Path(folder), only, force, leaving, connect).carry_out()
     with writing(wiki, kind, now, approve) as session:
         landed = _finished_before(session)
         if landed is not None:
@@ -66,7 +69,7 @@ def night(
         passing = wiki.state_dir / "passing"
         passing.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f"{session.run}-", dir=passing) as folder:
-            report = _Night(session, runner, reader, Path(folder), only, force, leaving).carry_out()
+            report = _Night(session, runner, reader, Path(folder), only, force, leaving, connect).carry_out()
         return _end(session, report)
 
 
@@ -120,9 +123,10 @@ class _Night:
         folder: Path,
         only: Sequence[str],
         force: bool,
-        leaving: Sequence[str] = (),
+        leaving: Sequence[str],
+        connect: Connect,
     ) -> None:
-        self._session, self._runner, self._leaving = session, runner, leaving
+        self._session, self._runner, self._leaving, self._connect = session, runner, leaving, connect
         self._folder, self._only, self._force = folder, only, force
         self._reading = Reading(session, runner, reader, folder)
         self._crew = Crew(session.wiki.settings.extract.workers)
@@ -142,7 +146,9 @@ class _Night:
             gathering = gather(session, runner, taken.vault.source_notes, self._folder, self._only, self._force)
         follow_copies(session, gathering)
         self._reading.read(gathering)
-        made = runner.run("compile", compile_changed, session, taken, gathering, self._reading, self._crew)
+        made = runner.run(
+            "compile", compile_changed, session, taken, gathering, self._reading, self._crew, self._connect
+        )
         drawn = runner.run("stage and link", draw_plan, session, taken, gathering, made, self._crew)
         pages = {**taken.vault.pages, **{p.id: p for p in (*drawn.created, *drawn.updated, *drawn.relinked)}}
         for page in drawn.removed:
