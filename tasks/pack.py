@@ -7,7 +7,7 @@ JSON as one line without blanks between its signs. `ContextPack.text` is that te
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from tasks.search_result import SCHEMA_VERSION, Degraded
@@ -181,14 +181,13 @@ def counted(pack: ContextPack, count: TokenCounter) -> ContextPack:
 
     Where no number is true of itself (the text has one token more when it says so), the larger one stands.
     """
-    from dataclasses import replace
-
-    seen: list[int] = []
-    used = count(pack.text)
-    while used not in seen:
-        seen.append(used)
-        used = count(replace(pack, tokens_used=used).text)
-    return replace(pack, tokens_used=used if used == seen[-1] else max(seen[seen.index(used) :]))
+    said, seen = pack.tokens_used, 0
+    for _ in range(4):
+        used = count(pack.text)
+        if len(str(used)) == len(str(said)):  # numbers of as many digits are as many tokens
+            return replace(pack, tokens_used=max(used, seen))
+        pack, said, seen = replace(pack, tokens_used=used), used, max(used, seen)
+    return replace(pack, tokens_used=seen)
 
 
 def shown_goal(goal: str) -> str:

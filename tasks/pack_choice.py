@@ -61,6 +61,15 @@ class Unit:
     block: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Sized:
+    """A passage, its words, and about how many tokens it takes on its page."""
+
+    piece: Piece
+    words: frozenset[str]
+    size: int
+
+
 @dataclass(slots=True)
 class _Packing:
     """A pack while it is being filled."""
@@ -71,21 +80,20 @@ class _Packing:
     count: TokenCounter
     name_wiki: bool
     left: int  # tokens
-    taken: list[int] = field(default_factory=list)  # the page of each passage, in the order taken
-    pieces: dict[int, list[Piece]] = field(default_factory=dict)  # of each page, in the order taken
-    sizes: dict[int, int] = field(default_factory=dict)  # tokens of each page's section so far
-    said: list[frozenset[str]] = field(default_factory=list)  # words of each passage taken
+    taken: list[tuple[int, _Sized]] = field(default_factory=list)  # page and passage, in the order taken
+    held: dict[int, int] = field(default_factory=dict)  # passages of each page
+    heads: dict[int, int] = field(default_factory=dict)  # tokens of each page's section without passages
     hidden: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
 
-    def size_with(self, page: int, piece: Piece) -> int:
-        """Tokens of a page's section with one more passage."""
-        packed = packed_page(self.pages[page], [*self.pieces.get(page, ()), piece])
-        text = compact(page_json(packed)) if self.form == "json" else page_markdown(packed, self.name_wiki, set())
-        return self.count(text) + _JOINT
-
-    def cost(self, page: int, piece: Piece) -> int:
-        """Tokens that a passage adds."""
-        return self.size_with(page, piece) - self.sizes.get(page, 0)
+    def head(self, page: int) -> int:
+        """Tokens of a page's section beside its passages; 0 once it is in the pack."""
+        if self.held.get(page):
+            return 0
+        if page not in self.heads:
+            empty = packed_page(self.pages[page], ())
+            text = compact(page_json(empty)) if self.form == "json" else page_markdown(empty, self.name_wiki, set())
+            self.heads[page] = self.count(text) + _JOINT
+        return self.heads[page]
 
     def whole(self, page: int, block: int) -> Piece:
         """A block of a page as it is shown."""
@@ -93,33 +101,55 @@ class _Packing:
             self.hidden[page] = hidden_spans(self.pages[page].text)
         return whole(self.pages[page], block, self.hidden[page])
 
-    def part(self, page: int, piece: Piece, limit: int) -> Piece | None:
-        """The best part of a block that adds at most `limit` tokens, or None."""
-        room = limit - self.cost(page, replace(piece, text="", cut=True))
-        for _ in range(3):  # the definitions of the marks in a part are known only once it is chosen
+    def sized(self, page: int, piece: Piece) -> _Sized:
+        """A passage with what it adds to its page's section: its text, its place and its citations."""
+        found = packed_page(self.pages[page], (piece,))
+        if self.form == "json":
+            told = page_json(found)
+            text = compact([told["excerpt"], told["blocks"], told["citations"]])
+        else:
+            notes = "".join(f"\n[^{one.label}]: {one.location}#{one.place}" for one in found.citations)
+            text = found.excerpt.replace("\n", "\n> ") + notes
+        return _Sized(piece, frozenset(tokens.terms(piece.text)), self.count(text) + _JOINT)
+
+    def part(self, page: int, piece: Piece, limit: int) -> _Sized | None:
+        """The best part of a block that takes at most `limit` tokens, or None."""
+        room = limit
+        for _ in range(3):  # the citations of a part are known only once it is chosen
             if room < _LEAST:
                 return None
             found = window(self.pages[page], piece.block, self.hidden[page], room, self.weights, self.count)
-            if found is None or (over := self.cost(page, found) - limit) <= 0:
-                return found
-            room -= over
+            if found is None:
+                return None
+            sized = self.sized(page, found)
+            if sized.size <= limit:
+                return sized
+            room -= max(1, sized.size - limit)
         return None
 
-    def take(self, page: int, piece: Piece) -> None:
+    def take(self, page: int, sized: _Sized) -> None:
         """Add a passage."""
-        size = self.size_with(page, piece)
-        self.left -= size - self.sizes.get(page, 0)
-        self.sizes[page] = size
-        self.pieces.setdefault(page, []).append(piece)
-        self.taken.append(page)
-        self.said.append(_words(piece))
+        self.left -= sized.size + self.head(page)
+        self.taken.append((page, sized))
+        self.held[page] = self.held.get(page, 0) + 1
 
     def drop_last(self) -> None:
         """Take the passage out that was added last."""
-        page = self.taken.pop()
-        self.pieces[page].pop()
-        if not self.pieces[page]:
-            del self.pieces[page]
+        page, _ = self.taken.pop()
+        self.held[page] -= 1
+
+    def said(self, words: frozenset[str]) -> bool:
+        """Whether a passage taken before says the same."""
+        return bool(words) and any(
+            len(words & other) >= ALIKE * max(len(words), len(other)) for other in (one.words for _, one in self.taken)
+        )
+
+    def pieces(self) -> dict[int, list[Piece]]:
+        """The passages of each page."""
+        found: dict[int, list[Piece]] = {}
+        for page, sized in self.taken:
+            found.setdefault(page, []).append(sized.piece)
+        return found
 
 
 def choose(
@@ -154,31 +184,36 @@ def choose(
 
 def _fill(packing: _Packing, max_per_page: int) -> None:
     for unit in offered(packing.pages):
-        if len(packing.pieces.get(unit.page, ())) >= max_per_page or packing.left < _LEAST:
+        if packing.held.get(unit.page, 0) >= max_per_page or packing.left < _LEAST:
             continue
-        piece: Piece | None = packing.whole(unit.page, unit.block)
-        if piece is None or not piece.text.strip() or _said_before(_words(piece), packing.said):
+        piece = packing.whole(unit.page, unit.block)
+        if not piece.text.strip():
             continue
-        alone = len(packing.pages) == 1
-        limit = packing.left if alone else min(packing.left, max(int(SHARE * packing.left), _FAIR))
-        if packing.cost(unit.page, piece) > limit:
-            piece = packing.part(unit.page, piece, limit) if unit.page not in packing.pieces else None
-        if piece is not None:
-            packing.take(unit.page, piece)
-    if not packing.taken and packing.pages:
+        first, head = not packing.held.get(unit.page), packing.head(unit.page)
+        limit = packing.left - head
+        if len(packing.pages) > 1:
+            limit = min(limit, max(int(SHARE * packing.left), _FAIR))
+        if not first and len(piece.text) > 12 * limit:
+            continue  # surely too long, so it need not be counted
+        sized: _Sized | None = packing.sized(unit.page, piece)
+        if sized is not None and packing.said(sized.words):
+            continue
+        if sized is not None and sized.size > limit:
+            sized = packing.part(unit.page, piece, limit) if first else None
+        if sized is not None:
+            packing.take(unit.page, sized)
+    if not packing.taken and packing.pages and max_per_page > 0:
         _take_beginning(packing)
 
 
 def _take_beginning(packing: _Packing) -> None:
     """Of text without sentences that is longer than the budget: as much of the best block as fits."""
-    unit = next(iter(offered(packing.pages)), None)
-    if unit is None:
-        return
-    piece = packing.whole(unit.page, unit.block)
-    room = packing.left - packing.cost(unit.page, replace(piece, text="", cut=True))
-    part = beginning(packing.pages[unit.page], unit.block, packing.hidden[unit.page], room, packing.count)
-    if part is not None and packing.cost(unit.page, part) <= packing.left:
-        packing.take(unit.page, part)
+    for unit in offered(packing.pages)[:1]:
+        piece = packing.whole(unit.page, unit.block)
+        room = packing.left - packing.head(unit.page) - packing.sized(unit.page, replace(piece, text="")).size
+        part = beginning(packing.pages[unit.page], unit.block, packing.hidden[unit.page], room, packing.count)
+        if part is not None:
+            packing.take(unit.page, packing.sized(unit.page, part))
 
 
 def offered(pages: Sequence[FoundPage]) -> list[Unit]:
@@ -196,24 +231,14 @@ def offered(pages: Sequence[FoundPage]) -> list[Unit]:
     return sorted(found, key=lambda unit: (-unit.worth, unit.page, unit.block))
 
 
-def _words(piece: Piece) -> frozenset[str]:
-    return frozenset(tokens.terms(piece.text))
-
-
-def _said_before(words: frozenset[str], others: Sequence[frozenset[str]]) -> bool:
-    return bool(words) and any(
-        len(words & other) >= ALIKE * len(words) and len(words) >= ALIKE * len(other) for other in others
-    )
-
-
 def _fitting(goal: str, found: Found, budget: int, packing: _Packing) -> ContextPack | None:
     """The pack of what was taken, counted as printed; passages leave, last ones first, until it fits."""
     while True:
-        left = _left_out(packing)
-        pack = counted(_pack(goal, found, budget, packing.form, packing.pieces, packing.pages, left), packing.count)
+        left = _left_out(packing, budget // _OMITTED_SHARE)
+        pack = _pack(goal, found, budget, packing.form, packing.pieces(), packing.pages, left)
+        pack = counted(pack, packing.count)
         if pack.tokens_used > budget and left:  # the list of what was left out goes before a passage does
-            listed = replace(pack, omitted=())
-            pack = counted(listed, packing.count)
+            pack = counted(replace(pack, omitted=()), packing.count)
         if pack.tokens_used <= budget:
             return pack
         if not packing.taken:
@@ -221,15 +246,17 @@ def _fitting(goal: str, found: Found, budget: int, packing: _Packing) -> Context
         packing.drop_last()
 
 
-def _left_out(packing: _Packing) -> tuple[tuple[int, int], ...]:
-    """Pages with no passage in the pack, and the tokens that the best one of each would have taken."""
+def _left_out(packing: _Packing, room: int) -> tuple[OmittedPage, ...]:
+    """The first pages with no passage in the pack, and the tokens that the best one of each would have taken."""
+    row = 14 if packing.form == "json" else 12
     firsts: dict[int, int] = {}
     for unit in offered(packing.pages):
-        if unit.page not in packing.pieces:
+        if not packing.held.get(unit.page):
             firsts.setdefault(unit.page, unit.block)
     found = []
-    for page in sorted(firsts)[:MOST_OMITTED]:
-        found.append((page, packing.size_with(page, packing.whole(page, firsts[page]))))
+    for page in sorted(firsts)[: min(MOST_OMITTED, room // row)]:
+        size = packing.sized(page, packing.whole(page, firsts[page])).size + packing.head(page)
+        found.append(OmittedPage(packing.pages[page].hit.slug, size))
     return tuple(found)
 
 
@@ -241,9 +268,9 @@ def _least(packing: _Packing) -> int:
             if block.level:
                 continue
             piece = packing.whole(page, block.number)
-            bare = packing.size_with(page, replace(piece, text="", cut=True))
             part = window(packing.pages[page], block.number, packing.hidden[page], 60, packing.weights, packing.count)
-            sizes.append(min(packing.size_with(page, part) if part else bare + 60, packing.size_with(page, piece)))
+            found = [packing.sized(page, one).size for one in (piece, part) if one is not None and one.text.strip()]
+            sizes.append(packing.head(page) + min(found, default=60))
     return min(sizes, default=0)
 
 
@@ -254,20 +281,14 @@ def _pack(
     form: Form,
     pieces: Mapping[int, Sequence[Piece]],
     pages: Sequence[FoundPage],
-    left: Sequence[tuple[int, int]],
+    left: tuple[OmittedPage, ...],
 ) -> ContextPack:
-    reserve, listed = budget // _OMITTED_SHARE, []
-    for page, size in left:
-        reserve -= 12 if form == "markdown" else 14
-        if reserve < 0:
-            break
-        listed.append(OmittedPage(pages[page].hit.slug, size))
     return ContextPack(
         shown_goal(goal),
         budget,
         budget,
-        tuple(packed_page(pages[number], pieces[number]) for number in sorted(pieces)),
-        tuple(listed),
+        tuple(_cautioned(packed_page(pages[number], pieces[number])) for number in sorted(pieces)),
+        left,
         len(pages) - len(pieces),
         found.snapshot,
         found.generated,
@@ -308,8 +329,11 @@ def packed_page(page: FoundPage, pieces: Sequence[Piece]) -> PackedPage:
         hit.tags,
         tuple(blocks),
         tuple(PackedCitation(one.label, one.location, one.place) for one in page.citations if one.label in labels),
-        orders(excerpt),
     )
+
+
+def _cautioned(page: PackedPage) -> PackedPage:
+    return replace(page, caution=orders(page.excerpt))
 
 
 def _heading(page: FoundPage, number: int) -> int:
