@@ -6,6 +6,7 @@ have made it. A block that is the person's is left alone; what would change in i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -88,11 +89,19 @@ def _as_written(made: PageRecord, page: PageRecord) -> PageRecord:
 def _staged(page: PageRecord, losing_labels: frozenset[str], resolve: Resolve) -> PageRecord | None:
     """The page without the losing sentence in a person's blocks too; None when none of them has it."""
     found = properties.read(page.markdown)
-    text = page.markdown
-    for record, block in reversed([*zip(page.blocks, split(found.body), strict=True)]):
-        if record.owner is Owner.PERSON and (left := cut(block.kind, block.text, losing_labels)) != block.text:
-            start = found.start + block.start
-            text = text[:start] + left + text[start + len(block.text) :]
-    if text == page.markdown:
+    blocks = split(found.body)
+    after = [
+        cut(block.kind, block.text, losing_labels) if record.owner is Owner.PERSON else block.text
+        for record, block in zip(page.blocks, blocks, strict=True)
+    ]
+    if after == [block.text for block in blocks]:
         return None
+    used = {label for text in after for label in references(text)}
+    text = page.markdown
+    for record, block, left in reversed([*zip(page.blocks, blocks, after, strict=True)]):
+        start, end = found.start + block.start, found.start + block.start + len(block.text)
+        label = record.id.removeprefix(DEFINITION)
+        if record.id.startswith(DEFINITION) and label in losing_labels and label not in used:
+            left, end = "", end + len(re.match(r"(?:\r\n|\n|\r)?", text[end:]).group())  # type: ignore[union-attr]
+        text = text[:start] + left + text[end:]
     return replace(read_page(page.path, text, page, resolve), id=page.id, markdown=text, file_hash=digest(text))
