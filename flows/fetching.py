@@ -62,13 +62,19 @@ class Addresses:
             )
             for r in wanted.values()
         ]
-        for done, result in enumerate(self._fetcher.fetch_many(requests), start=1):
-            record = wanted[result.request.url]
+        limit = self._session.limit
+        ahead = dict(wanted)
+        for done, result in enumerate(self._fetcher.fetch_many(() if limit.is_over() else requests), start=1):
+            record = ahead.pop(result.request.url)
             if result.error is not None:
                 self._failed(record, result.error)
             elif result.fetched is not None:
                 self._arrived(record, result.fetched)
             runner.progress("fetch", done, len(requests))
+            if limit.is_over():
+                break
+        for record in ahead.values():
+            self._g.put_off(record)
 
     def _arrived(self, record: SourceRecord, answer: Fetched) -> None:
         content = hashlib.sha256(answer.body).hexdigest() if answer.status == "fetched" else record.content_hash
@@ -113,6 +119,9 @@ class Addresses:
         ]
         languages = self._session.wiki.settings.extract.languages
         for done, record in enumerate(wanted, start=1):
+            if self._session.limit.is_over():
+                self._g.put_off(record)
+                continue
             try:
                 body = youtube.transcript(video_id(record.location), languages, self._fetcher)
             except SourceError as error:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from flows.session import Session, parse_moment
+from flows.time_limit import LATER, SPENT
 from tasks.addresses import source_id
 from tasks.digest import Cost, Problem
 from tasks.fetch import next_try
@@ -49,6 +50,12 @@ class Gathering:
             retry_at=self._retry_at(record.kind, outcome, failures),
         )
         self.touched.add(record.id)
+
+    def put_off(self, record: SourceRecord) -> None:
+        """Leave a source to the next run, as if it had not been looked at in this one, for the time is used up."""
+        was = self.before.get(record.id, replace(record, content_hash="", etag="", last_modified=""))
+        self.settle(was, Outcome.DEFERRED_BUDGET, SPENT, LATER)
+        self.records[record.id] = replace(self.records[record.id], failures=was.failures, retry_at=self.now)
 
     def _retry_at(self, kind: SourceKind, outcome: Outcome, failures: int) -> str:
         """Passing failures soon, then later and later; addresses that failed for good after weeks; files on change."""

@@ -75,9 +75,17 @@ class Reading:
     def _read_batch(
         self, pool: SourceReader, jobs: Sequence[ReadJob], gathering: Gathering, before: int, total: int
     ) -> None:
-        for done, result in enumerate(pool.read(jobs), start=before + 1):
+        for done, result in enumerate(pool.read(self._in_time(jobs, gathering)), start=before + 1):
             self._take(result, gathering)
             self._runner.progress("read", done, total)
+
+    def _in_time(self, jobs: Sequence[ReadJob], gathering: Gathering) -> Iterator[ReadJob]:
+        """The jobs, as they are asked for, until the run's time is used up; the others are put off."""
+        for job in jobs:
+            if self._session.limit.is_over():
+                gathering.put_off(gathering.records[job.source_id])
+            else:
+                yield job
 
     def _take(self, result: ReadResult, gathering: Gathering) -> None:
         record, now = gathering.records[result.source_id], self._session.now

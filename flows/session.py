@@ -21,6 +21,7 @@ from pydantic import TypeAdapter
 from config.wiki import Wiki
 from flows.git_commit import commit_run
 from flows.steps import utc_now
+from flows.time_limit import NO_LIMIT, TimeLimit, begin
 from storage.durable import write_file
 from storage.index_files import damage
 from storage.readin import Hashes, Known
@@ -69,6 +70,7 @@ class Session:
     dry: bool
     resumed: bool
     approve: Approve = agreed  # asked before calls of a model that cost more than the settings let pass unasked
+    limit: TimeLimit = NO_LIMIT  # of the whole run; asked between two pieces of work
 
 
 def parse_moment(text: str) -> datetime:
@@ -88,6 +90,7 @@ def writing(wiki: Wiki, kind: str, now: str, approve: Approve = agreed) -> Itera
 
     Leaving with an error notes the run as failed; leaving without one expects that `finish` was called.
     """
+    limit = begin(wiki.settings.night.max_minutes)
     state = open_state(wiki)
     with state.run_lock():
         for message in state.recover().messages:
@@ -97,7 +100,7 @@ def writing(wiki: Wiki, kind: str, now: str, approve: Approve = agreed) -> Itera
             with state.ledger.session():
                 ledger = state.ledger
                 rows = Rows(ledger.pages(), ledger.candidates(), ledger.sources(), ledger.contradictions())
-            yield Session(wiki, state, run, kind, begun, rows, state.file_hashes, False, resumed, approve)
+            yield Session(wiki, state, run, kind, begun, rows, state.file_hashes, False, resumed, approve, limit)
         except Exception as error:
             state.runs.finish(run, "failed", utc_now(), message=" ".join(str(error).split())[:500])
             raise
