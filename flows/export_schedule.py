@@ -35,7 +35,7 @@ def _folder(wiki: Wiki) -> str:
 
 
 def _job_variables(wiki: Wiki) -> dict[str, object]:
-    """How the worker starts a run: by this interpreter, which looks for modules in no folder that it happens to be in."""
+    """How the worker starts a run: by this interpreter, which imports nothing from the folder that it is in."""
     environment = {"PYTHONSAFEPATH": "1", "PREFECT_LOGGING_EXTRA_LOGGERS": "config,tasks,storage,flows,serving"}
     source = Path(__file__).resolve().parents[1]
     if "site-packages" not in source.parts:  # run from a checkout

@@ -71,4 +71,7 @@ def _prefect(wiki: Wiki, endpoint: server.Endpoint | None) -> Iterator[None]:
     """The environment in which Prefect is asked; its complaints about the network stay out of the terminal."""
     variables = server.client_environment(wiki, endpoint.api_url if endpoint else NOWHERE)
     with server.environment(variables | {"PREFECT_LOGGING_LEVEL": "ERROR"}):
+        from flows.console.environment import take_up_environment
+
+        take_up_environment()
         yield

@@ -41,6 +41,9 @@ def up(wiki: Wiki, say: Say, beside_it: Sequence[Sequence[str]] = ()) -> None:
         watcher = Watcher(wiki.root, partial(sync_in_process, wiki.root, variables))
         os.chdir(server.working_folder(wiki))
         with server.environment(variables), contextlib.ExitStack() as stack:
+            from flows.console.environment import take_up_environment
+
+            take_up_environment()
             from flows.console.deployments import apply  # Prefect reads its environment when it is imported
             from flows.console.serving import serve
 
@@ -84,8 +87,10 @@ def run_flow(
     """One night as a Prefect flow in this process, seen and limited by the server at `endpoint`."""
     quiet = {"PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "WARNING"}  # the terminal has its own progress and report
     with server.environment(server.client_environment(wiki, endpoint.api_url) | quiet):
-        from flows.deployed import run_here  # Prefect reads its environment when it is imported
+        from flows.console.environment import take_up_environment
+        from flows.deployed import run_here
 
+        take_up_environment()
         return run_here(wiki, kind, listener, only, force)
 
 

@@ -65,7 +65,7 @@ def deployments(wiki: Wiki) -> tuple[RunnerDeployment, ...]:
             RunnerDeployment.from_flow(
                 served,
                 name=wiki.name,
-                schedules=cast("Any", schedules),
+                schedules=cast("Any", schedules or None),
                 parameters={"wiki": str(wiki.root)},
                 description=description.format(wiki.root),
                 tags=[TAG, wiki.name],
@@ -83,7 +83,10 @@ def apply(wiki: Wiki, dry_run: bool = False) -> tuple[Applied, ...]:
     """
     with get_client(sync_client=True) as client:
         pairs = [(wanted, known(client, wanted)) for wanted in deployments(wiki)]
-        return (*(_apply(wanted, there, dry_run) for wanted, there in pairs), *drop_former(client, wiki, dry_run))
+        return (
+            *(_apply(client, wanted, there, dry_run) for wanted, there in pairs),
+            *drop_former(client, wiki, dry_run),
+        )
 
 
 def drop_former(client: SyncPrefectClient, wiki: Wiki, dry_run: bool = False) -> tuple[Applied, ...]:
@@ -107,6 +110,7 @@ def prepared(wiki: Wiki) -> tuple[RunnerDeployment, ...]:
             there = known(client, one)
             if there is not None:
                 _keep_pauses(one, there)
+                _drop_schedules(client, one, there)
         drop_former(client, wiki)
         return wanted
 
@@ -125,11 +129,14 @@ def known(client: SyncPrefectClient, wanted: RunnerDeployment) -> DeploymentResp
     return there
 
 
-def _apply(wanted: RunnerDeployment, there: DeploymentResponse | None, dry_run: bool) -> Applied:
+def _apply(
+    client: SyncPrefectClient, wanted: RunnerDeployment, there: DeploymentResponse | None, dry_run: bool
+) -> Applied:
     if there is not None and _says(there) == _says(wanted):
         return Applied(wanted.full_name, "unchanged")
-    if there is not None:
+    if there is not None and not dry_run:
         _keep_pauses(wanted, there)
+        _drop_schedules(client, wanted, there)
     if not dry_run:
         wanted.apply()
     return Applied(wanted.full_name, "updated" if there is not None else "created")
@@ -142,6 +149,14 @@ def _keep_pauses(wanted: RunnerDeployment, there: DeploymentResponse) -> None:
     wanted.paused = there.paused
 
 
+def _drop_schedules(client: SyncPrefectClient, wanted: RunnerDeployment, there: DeploymentResponse) -> None:
+    """Take entries away that the settings no longer have; `RunnerDeployment.apply` would leave them."""
+    slugs = {schedule.slug for schedule in wanted.schedules or []}
+    for schedule in there.schedules:
+        if schedule.slug not in slugs:
+            client.delete_deployment_schedule(there.id, schedule.id)
+
+
 def _says(one: DeploymentResponse | RunnerDeployment) -> tuple[object, ...]:
     """What of a deployment the settings decide."""
     schedules = sorted(
@@ -151,5 +166,5 @@ def _says(one: DeploymentResponse | RunnerDeployment) -> tuple[object, ...]:
     )
     tags = sorted(one.tags or [])
     schema = one.parameter_openapi_schema if isinstance(one, DeploymentResponse) else one._parameter_openapi_schema
-    shape = schema if isinstance(schema, dict) or schema is None else schema.model_dump(mode="json")
+    shape = schema if isinstance(schema, dict) or schema is None else schema.model_dump(mode="json", exclude_unset=True)
     return schedules, len(one.schedules or []), tags, one.parameters, one.entrypoint, one.description, shape

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import cast
@@ -130,9 +131,11 @@ def apply(wiki: Wiki, dry_run: bool, as_json: bool) -> None:
 def export(wiki: Wiki, file: Path | None, pool: str, dry_run: bool) -> None:
     """Write a prefect.yaml (to FILE, else to standard output) for a process work pool of your own server.
 
-    Then: prefect deploy --all --prefect-file FILE; and start a worker: prefect worker start --pool NAME
+    Deploy it from the empty folder that it names, as the command tells then: Prefect looks for flows in the folder
+    that it is called in, and would take a folder `flows` of yours for nightwiki's.
     """
     from flows.export_schedule import prefect_yaml
+    from flows.server import working_folder
 
     text = prefect_yaml(wiki, pool)
     if file is None or dry_run:
@@ -141,7 +144,10 @@ def export(wiki: Wiki, file: Path | None, pool: str, dry_run: bool) -> None:
     if file.exists():
         raise click.ClickException(f"{file}: is there already. Name another file, or delete it first.")
     file.write_text(text, encoding="utf-8")
-    click.echo(f"Written: {file}")
+    click.echo(f"Written: {file}. Then:")
+    click.echo(f"  cd {shlex.quote(str(working_folder(wiki)))}")
+    click.echo(f"  prefect deploy --all --prefect-file {shlex.quote(str(file.resolve()))}")
+    click.echo(f"  prefect worker start --pool {shlex.quote(pool)} --type process")
 
 
 def _text(wiki: Wiki) -> str:
