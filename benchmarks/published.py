@@ -47,6 +47,10 @@ class KeptVectors:
         """As the embedder, each question embedded once."""
         return np.asarray(self._rows([("question", question)])[0])
 
+    def embed_queries(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        """As the embedder, each question embedded once."""
+        return self._rows([("question", question) for question in questions])
+
     def learn_questions(self, questions: Sequence[str]) -> None:
         """Embed many questions ahead of the run."""
         self._rows([("question", question) for question in questions])

@@ -154,6 +154,9 @@ class Noisy:
     def embed_query(self, question: str) -> NDArray[np.float32]:
         return self._embedder.embed_query(question)
 
+    def embed_queries(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        return self._embedder.embed_queries(questions)
+
 
 def large(corpus: Corpus, embedder: Embedder, kept: Embedder, size: int, folder: Path) -> list[Figure]:
     """100,000 pages in a process of its own, so that its memory can be told."""
