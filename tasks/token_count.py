@@ -8,6 +8,7 @@ characters or words is off by a factor of two to four outside English.
 from __future__ import annotations
 
 import re
+import warnings
 from functools import cache
 from typing import Protocol
 
@@ -56,7 +57,9 @@ def count_tokens(text: str) -> int:
 @cache
 def _encoding() -> _Encoding:
     try:
-        import bpe_openai  # half a second, so only when something is counted
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of the library, about how it reads its own data
+            import bpe_openai  # half a second, so only when something is counted
     except ImportError:
         raise MissingExtraError(
             "bpe-openai", "the tokenizer that counts tokens is not installed", "Install nightwiki again"
