@@ -73,8 +73,8 @@ def address(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def serve(app: ASGIApp, listening: socket.socket, ready: Callable[[], None] = lambda: None) -> None:
-    """Answer until SIGTERM or SIGINT; answers under way have five seconds to end."""
+def server_for(app: ASGIApp, ready: Callable[[], None] = lambda: None) -> uvicorn.Server:
+    """A server for an application; `ready` is called once it listens. `run(sockets=[...])` it."""
     config = uvicorn.Config(
         app,
         http=_Protocol,
@@ -89,7 +89,12 @@ def serve(app: ASGIApp, listening: socket.socket, ready: Callable[[], None] = la
         timeout_graceful_shutdown=5,
         limit_concurrency=MOST_CONNECTIONS,
     )
-    server = _Server(config, ready)
+    return _Server(config, ready)
+
+
+def serve(app: ASGIApp, listening: socket.socket, ready: Callable[[], None] = lambda: None) -> None:
+    """Answer until SIGTERM or SIGINT; answers under way have five seconds to end."""
+    server = server_for(app, ready)
     with _calm_signals():
         server.run(sockets=[listening])
     if not server.started:
