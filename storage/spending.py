@@ -102,6 +102,7 @@ class Spending:
         self._began = now if self._began is None else self._began
         path = self._folder / f"{datetime.fromtimestamp(now, self._zone):%Y-%m-%d}.jsonl"
         if path != self._day.path:
+            self._day.read()
             self._earlier += self._day.of(self._run)
             self._day = _Day(path)
             self._sweep()

@@ -156,7 +156,8 @@ def _filled(schema: Mapping[str, Any], root: Mapping[str, Any], sentences: Itera
         return schema.get("const", (schema.get("enum") or [None])[0])
     kind = schema.get("type")
     if kind == "object":
-        return {name: _filled(inner, root, sentences, depth + 1) for name, inner in schema.get("properties", {}).items()}
+        properties = schema.get("properties", {})
+        return {name: _filled(inner, root, sentences, depth + 1) for name, inner in properties.items()}
     if kind == "array":
         least = max(1 if depth < 6 else 0, schema.get("minItems", 0))
         return [_filled(schema.get("items", {"type": "string"}), root, sentences, depth + 1) for _ in range(least)]

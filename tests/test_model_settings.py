@@ -60,7 +60,8 @@ def test_an_address_with_a_password_is_refused() -> None:
 @pytest.mark.parametrize("key", FAKE_KEYS)
 def test_keys_are_blotted_out(key: str) -> None:
     """Known keys, and whatever has the shape of one, leave every text."""
-    for text in (f"Incorrect API key provided: {key}.", f'{{"authorization": "Bearer {key}"}}', f"GET /v1?key={key}&x=1"):
+    for form in ("Incorrect API key provided: {}.", '{{"authorization": "Bearer {}"}}', "GET /v1?key={}&x=1"):
+        text = form.format(key)
         assert key not in redact(text) and key not in redact(text, ["other", key])
     assert redact("odd-shaped: zzz-123456", ["zzz-123456"]) == "odd-shaped: [key]"
 

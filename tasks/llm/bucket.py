@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from tasks.clock import Clock, SystemClock
 
 _BURST_SECONDS = 10  # of the rate that may be used at once after a silence
+_LEAST_WAIT = 0.001  # seconds; a clock cannot tell shorter ones apart
 
 
 class Bucket:
@@ -32,7 +33,7 @@ class Bucket:
         """Wait for a turn for a call of about so many tokens, and keep its place among the calls under way."""
         with self._slots:
             while (wait := self._take(tokens)) > 0:
-                self._clock.sleep(wait)
+                self._clock.sleep(max(wait, _LEAST_WAIT))
             yield
 
     def pause(self, seconds: float) -> None:

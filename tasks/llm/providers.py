@@ -203,9 +203,9 @@ def failure(error: BaseException, name: ModelName, keys: tuple[str, ...], settin
             return CallFailed(Kind.UNAVAILABLE, f"the server failed ({told})", passing=True, wait=wait)
         case ai.ContentFilterError():
             return CallFailed(Kind.REFUSED, "the provider's content filter held the reply back", charged=True)
-        case ai.ModelAPIError():
+        case ai.ModelRequestRejectedError() | ai.ModelHTTPError():
             return CallFailed(Kind.REFUSED, f"the provider refused the question ({told})")
-        case ai.UnexpectedModelBehavior():
+        case ai.ModelAPIError() | ai.UnexpectedModelBehavior():
             return CallFailed(Kind.INVALID, f"the answer is not that of a model ({told})", charged=True)
     return CallFailed(Kind.INVALID, f"the answer cannot be understood ({type(error).__name__}: {told})", charged=True)
 
