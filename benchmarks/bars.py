@@ -127,6 +127,8 @@ def quality(shared: Path, multilingual: str, cache: Path, show: Callable[[Row], 
         across = read_beir(shared / "retrieval" / "xquad-zh", shared / "retrieval" / "xquad-en")
         report = evaluate(across, COMPARED, many, cache, depth=20, timed=False)
         show(at_least(report, "fused", "ndcg@10", 0.80))
+    else:
+        print("XQuAD is left out: name a folder of multilingual-e5-small with --multilingual", file=sys.stderr)
     return english.model
 
 
@@ -190,7 +192,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 if figure.bar is None
                 else f"{'≥' if figure.at_least else '≤'} {figure.bar:g} {figure.unit}"
             )
-            show(Row(figure.name, f"{figure.value:.3f} {figure.unit}", bar, figure.holds))
+            measured = f"{figure.value:.3f} {figure.unit} {figure.interval}".rstrip()
+            show(Row(figure.name, measured, bar, figure.holds))
     if chosen.json:
         chosen.json.write_text(json.dumps([asdict(row) for row in rows], indent=1), encoding="utf-8")
     if chosen.results:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.corpora import Corpus
-from benchmarks.measures import MEASURES, Difference, Estimate, Ranking, difference, estimate, per_query
+from benchmarks.measures import MEASURES, RESAMPLES, Difference, Estimate, Ranking, difference, estimate, per_query
 from benchmarks.published import KeptVectors, engine_over, publish
 from storage.engine import Engine
 from tasks.embed import Embedder, should_embed_question
@@ -23,15 +23,33 @@ LATENCY_QUESTIONS = 300
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Milliseconds a question takes, at its median and at its 95th percentile."""
+    """Milliseconds a question takes, at its median and at the 95th percentile, with its bootstrap interval."""
 
     p50: float
     p95: float
+    p95_low: float
+    p95_high: float
 
     @classmethod
     def of(cls, seconds: Sequence[float]) -> Latency:
         p50, p95 = np.percentile(np.array(seconds) * 1000, (50, 95))
-        return cls(float(p50), float(p95))
+        return cls(float(p50), float(p95), *percentile_interval(seconds, 95))
+
+
+def percentile_interval(
+    seconds: Sequence[float], percentile: float, without: Sequence[float] = ()
+) -> tuple[float, float]:
+    """Bootstrap 95 % interval of a percentile, in milliseconds; of what it exceeds that of `without` by, if given.
+
+    Both are drawn by the same questions.
+    """
+    generator = np.random.default_rng(20261130)
+    drawn = generator.integers(0, len(seconds), (RESAMPLES, len(seconds)))
+    found = np.percentile(np.asarray(seconds)[drawn], percentile, axis=1)
+    if without:
+        found = found - np.percentile(np.asarray(without)[drawn], percentile, axis=1)
+    low, high = np.quantile(found * 1000, (0.025, 0.975))
+    return float(low), float(high)
 
 
 @dataclass(frozen=True, slots=True)

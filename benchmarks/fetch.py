@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import random
+import shutil
 import sys
 import zipfile
 from pathlib import Path
@@ -25,27 +26,52 @@ _DU_QUESTIONS = 300
 
 
 def fetch_all(folder: Path) -> int:
-    """Fills `folder` with scifact, nfcorpus, hotpotqa and duretrieval in BEIR form; 1 when one could not be had."""
+    """Fills `folder` with scifact, nfcorpus, hotpotqa and duretrieval in BEIR form; 1 when one could not be had.
+
+    A set appears whole or not at all; one that failed is told in a line.
+    """
     failed = 0
     for name, fetch in (("scifact", _beir), ("nfcorpus", _beir), ("hotpotqa", _hotpot), ("duretrieval", _du)):
         target = folder / name
         if (target / "qrels.tsv").is_file():
             print(f"{name}: there already")
             continue
+        part = folder / f".{name}.part"
         try:
-            fetch(name, target)
+            shutil.rmtree(part, ignore_errors=True)
+            fetch(name, part)
+            shutil.rmtree(target, ignore_errors=True)
+            part.rename(target)
             print(f"{name}: {target}")
-        except (httpx.HTTPError, OSError, ValueError, KeyError) as error:
+        except _NotFetched as error:
             failed = 1
-            print(f"{name}: could not be fetched: {error}", file=sys.stderr)
+            print(f"{name}: could not be fetched from {error}", file=sys.stderr)
+        except (zipfile.BadZipFile, OSError, LookupError, ValueError, TypeError) as error:
+            failed = 1
+            print(f"{name}: what its home sent could not be used: {_line(error)}", file=sys.stderr)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
     return failed
 
 
+class _NotFetched(Exception):
+    """The home of a set did not give it; its text names the host and the cause."""
+
+
 def _get(url: str) -> bytes:
-    with httpx.Client(follow_redirects=True, timeout=120) as client:
-        answer = client.get(url)
-        answer.raise_for_status()
-        return answer.content
+    try:
+        with httpx.Client(follow_redirects=True, timeout=httpx.Timeout(120, connect=15)) as client:
+            answer = client.get(url)
+            answer.raise_for_status()
+            return answer.content
+    except httpx.HTTPStatusError as error:
+        raise _NotFetched(f"{httpx.URL(url).host}: it answered {error.response.status_code}") from None
+    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+        raise _NotFetched(f"{httpx.URL(url).host}: {_line(error)}") from None
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__
 
 
 def _beir(name: str, target: Path) -> None:

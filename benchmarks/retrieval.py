@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from benchmarks.corpora import Corpus, nested, read_beir, read_wiki
-from benchmarks.evaluate import RUN_DEPTH, Report, evaluate
+from benchmarks.evaluate import RUN_DEPTH, Latency, Report, evaluate
 from config.errors import ModelUnavailableError
 from config.settings import Embedding
 from tasks import embed
@@ -131,14 +131,12 @@ def table(report: Report) -> str:
             rows.append(f"{outcome.configuration:16}{cells}")
         rows.append("")
     if report.outcomes[0].latency is not None:
-        rows.append(f"{'latency':16}{'P50 ms':>10}{'P95 ms':>10}")
+        rows.append(f"{'latency':16}{'P50 ms':>10}{'P95 ms':>10}{'95 % interval':>18}")
         for outcome in report.outcomes:
             if outcome.latency is not None:
-                rows.append(
-                    f"{outcome.configuration:16}{outcome.latency.p50:10.2f}{outcome.latency.p95:10.2f}"
-                )
+                rows.append(_latency(outcome.configuration, outcome.latency))
         if report.embedding is not None:
-            rows.append(f"{'embedding alone':16}{report.embedding.p50:10.2f}{report.embedding.p95:10.2f}")
+            rows.append(_latency("embedding alone", report.embedding))
         rows.append("")
     names = [outcome.configuration for outcome in report.outcomes]
     if "fused" in names and len(names) > 1:
@@ -151,6 +149,11 @@ def table(report: Report) -> str:
                 ]
                 rows.append(f"{name:16}" + "".join(f"{cell:>34}" for cell in told))
     return "\n".join(rows)
+
+
+def _latency(name: str, one: Latency) -> str:
+    interval = f"{one.p95_low:.2f}–{one.p95_high:.2f}"
+    return f"{name:16}{one.p50:10.2f}{one.p95:10.2f}{interval:>18}"
 
 
 def as_json(report: Report) -> dict[str, Any]:

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.corpora import Corpus, Entry, nested, read_wiki
-from benchmarks.evaluate import Latency
+from benchmarks.evaluate import Latency, percentile_interval
 from benchmarks.published import KeptVectors, Published, engine_over, pages_of, publish, tables_of
 from benchmarks.retrieval import CACHE, load_model
 from config.settings import Embedding
@@ -51,6 +51,8 @@ class Figure:
     unit: str
     bar: float | None = None
     at_least: bool = False
+    low: float | None = None  # bootstrap 95 % interval, where questions were drawn
+    high: float | None = None
 
     @property
     def holds(self) -> bool:
@@ -59,7 +61,12 @@ class Figure:
 
     def __str__(self) -> str:
         bar = "" if self.bar is None else f"   bar {'≥' if self.at_least else '≤'} {self.bar:g}"
-        return f"{'  ' if self.holds else '✗ '}{self.name:64}{self.value:10.3f} {self.unit:6}{bar}"
+        return f"{'  ' if self.holds else '✗ '}{self.name:64}{self.value:10.3f} {self.unit:6}{self.interval:20}{bar}"
+
+    @property
+    def interval(self) -> str:
+        """The interval in brackets, or nothing."""
+        return "" if self.low is None or self.high is None else f"({self.low:.3f} to {self.high:.3f})"
 
 
 def timed(ask: Callable[[str], object], questions: Sequence[str]) -> Latency:
@@ -100,13 +107,23 @@ def warm(corpus: Corpus, embedder: Embedder, published: Published, bars: tuple[f
         start = time.perf_counter()
         engine.search(question, configuration="fused")
         fused.append(time.perf_counter() - start)
+    return [_p95(f"{name}: question by keywords", keywords, bars[0]), *beyond(name, alone, fused, bars[1])]
+
+
+def _p95(name: str, latency: Latency, bar: float | None = None) -> Figure:
+    return Figure(f"{name}, P95", latency.p95, "ms", bar, low=latency.p95_low, high=latency.p95_high)
+
+
+def beyond(name: str, alone: Sequence[float], fused: Sequence[float], bar: float) -> list[Figure]:
+    """What fused search adds to the embedding of the same questions."""
     embedding, joined = Latency.of(alone), Latency.of(fused)
+    p95, p50 = (percentile_interval(fused, percentile, alone) for percentile in (95, 50))
+    more = f"{name}: fused beyond the embedding"
     return [
-        Figure(f"{name}: question by keywords, P95", keywords.p95, "ms", bars[0]),
-        Figure(f"{name}: embedding a question, P95", embedding.p95, "ms"),
-        Figure(f"{name}: fused, P95", joined.p95, "ms"),
-        Figure(f"{name}: fused beyond the embedding, P95", joined.p95 - embedding.p95, "ms", bars[1]),
-        Figure(f"{name}: fused beyond the embedding, median", joined.p50 - embedding.p50, "ms"),
+        _p95(f"{name}: embedding a question", embedding),
+        _p95(f"{name}: fused", joined),
+        Figure(f"{more}, P95", joined.p95 - embedding.p95, "ms", bar, low=p95[0], high=p95[1]),
+        Figure(f"{more}, median", joined.p50 - embedding.p50, "ms", low=p50[0], high=p50[1]),
     ]
 
 
@@ -189,11 +206,10 @@ def large_child() -> None:
         engine.search(question)
         fused.append(time.perf_counter() - start)
     memory = peak_memory()
-    beyond = Latency.of(fused).p95 - Latency.of(alone).p95
     name = f"{told['size']:,} pages"
     figures = [
-        Figure(f"{name}: question by keywords, P95", keywords.p95, "ms", 15),
-        Figure(f"{name}: fused beyond the embedding, P95", beyond, "ms", 20),
+        _p95(f"{name}: question by keywords", keywords, 15),
+        *beyond(name, alone, fused, 20),
         Figure(f"{name}: memory of the searching process", memory, "GB", 1.2),
     ]
     print(json.dumps([asdict(figure) for figure in figures]))
