@@ -59,6 +59,12 @@ _KNOWN_AS_CJK = re.compile(
     r"(?:又称|又稱|又名|简称|簡稱|亦称|亦稱|别名|別名|俗称|俗稱|通称|通稱|略称|略稱)(?:は|为|為|：|"
     r":)?\s*[「『“\"《]?([^\s，,。、（）()「」『』“”《》；;]{1,20})[」』”\"》]?"
 )
+_IN_LANGUAGE = re.compile(
+    r"(?:auf |in |en )?(?:englisch|english|engl\.|deutsch|german|dt\.|französisch|french|fr\.|français|anglais|"
+    r"allemand|spanisch|spanish|español|inglés|italienisch|italian|latein(?:isch)?|latin|lat\.|英语|英語|英文|德语|ドイツ語|法语|仏)"
+    r"\s*[:：]?\s+[\"“„«*_]*([^\W\d_][\w .'’-]{1,60}?)[\"”“»*_]*$",
+    re.I,
+)
 _PARENTHESIS = re.compile(r"[(（]([^()（）]{2,80})[)）]")
 _MIDDLE = re.compile(r"^[\s,]*(?:or|oder|ou|o|или)\s+(?:the\s+)?([^,;()]{2,60})[,;]")
 
@@ -211,6 +217,10 @@ def _inside(inner: str, name: str) -> list[str]:
     """Names in the parenthesis that follows the subject's name."""
     found = []
     for piece in re.split(r"[;,，；]", inner):
+        other = _IN_LANGUAGE.match(piece.strip())
+        if other:
+            found.append(other[1])
+            continue
         piece = re.sub(
             r"^(?:or|also|short for|abbreviated(?: as)?|formerly|originally|for short|simply)\s+",
             "",
