@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from config.errors import NightwikiError
 from flows.asked import look_up
@@ -11,6 +12,7 @@ from tasks.filters import Filters
 from tasks.llm.ask import Asker
 from tasks.pack import ContextPack, Form
 from tasks.pack_choice import MOST_A_PAGE, choose
+from tasks.search_result import Degraded
 
 TOKENS = 4000
 """The budget when none is named."""
@@ -29,12 +31,13 @@ def build_pack(
     as_of: str = "",
     asker: Asker | None = None,
     form: Form = "markdown",
+    trouble: Sequence[Degraded] = (),
 ) -> ContextPack:
     """The pack for a goal; `pack.text`, in the form asked for, has at most `tokens` tokens.
 
     `exclude_ids` are ids or slugs of pages to leave out. With an asker, a goal of several parts is taken apart and one
     in another script than the wiki's is translated, and all are searched. The same snapshot and arguments give the same
-    pack. Raises NightwikiError for an empty goal or a budget that holds nothing, StateError when nothing can be read.
+    pack. `trouble` is what the caller met on its way here, to be said in the pack. Raises NightwikiError for an empty goal or a budget that holds nothing, StateError when nothing can be read.
     """
     if not goal.strip():
         raise NightwikiError("goal", "is empty", 'Say what the pack is for: nightwiki context build "early computers"')
@@ -42,4 +45,5 @@ def build_pack(
         raise NightwikiError(f"a budget of {tokens} tokens", "holds nothing", f"Ask for {TOKENS}, say")
     count = min(MOST_PAGES, max(LEAST_PAGES, tokens // _TOKENS_A_PAGE))
     found = look_up(engine, goal, count, filters, exclude_ids, as_of, asker)
-    return choose(goal, found.found, tokens, form, max_per_page)
+    told = replace(found.found, degraded=(*trouble, *found.found.degraded))
+    return choose(goal, told, tokens, form, max_per_page)

@@ -49,9 +49,10 @@ def answer(
     filters: Filters = NO_FILTERS,
     as_of: str = "",
     asker: Asker | None = None,
+    trouble: Sequence[Degraded] = (),
 ) -> Answer:
     """The whole answer. Raises NightwikiError where `answer_events` ends with `Failed`."""
-    told = collected(answer_events(engine, question, filters, as_of, asker))
+    told = collected(answer_events(engine, question, filters, as_of, asker, trouble))
     if isinstance(told, Failed):
         raise NightwikiError(told.subject, told.cause, told.next_step)
     return told
@@ -63,8 +64,12 @@ def answer_events(
     filters: Filters = NO_FILTERS,
     as_of: str = "",
     asker: Asker | None = None,
+    trouble: Sequence[Degraded] = (),
 ) -> Iterator[Event]:
-    """The answer as it comes: `Hits`, then each `Sentence` behind the `Cited` it needs, then `Done`; or `Failed`."""
+    """The answer as it comes: `Hits`, then each `Sentence` behind the `Cited` it needs, then `Done`; or `Failed`.
+
+    `trouble` is what the caller met on its way here, to be said in the answer.
+    """
     if not question.strip():
         yield Failed("question", "is empty", 'Ask something: nightwiki query "who built the Z3"')
         return
@@ -74,6 +79,9 @@ def answer_events(
     except NightwikiError as error:
         yield Failed(error.subject, error.cause, error.next_step)
         return
+    looked_up = replace(
+        looked_up, found=replace(looked_up.found, degraded=(*trouble, *looked_up.found.degraded))
+    )
     found = looked_up.found
     hits = tuple(replace(page.hit, rank=rank) for rank, page in enumerate(found.pages, 1))
     yield Hits(

@@ -176,7 +176,8 @@ def choose(
         pack = _fitting(goal, found, budget, packing)
         if pack is not None and (pack.pages or not pages or max_per_page < 1):
             return pack
-    least = frame + _least(packing) + 2 * _JOINT if pages else frame
+    least = frame + (_least(packing) + _LEAST if pages else 0)
+    least += least // (_OMITTED_SHARE - 1) + 1  # beside the list of what was left out
     raise NightwikiError(
         f"a budget of {budget} tokens", "is too small for a pack that holds anything", f"Ask for {least} or more"
     )

@@ -17,6 +17,8 @@ class _Commands(LazyGroup):
         "init": Entry("serving.cli.init:init", DAILY, "Make a wiki in a folder, new or full of notes."),
         "ingest": Entry("serving.cli.ingest:ingest", DAILY, "Read new sources into the wiki: one night, now."),
         "search": Entry("serving.cli.search:search", DAILY, "Ask the wiki."),
+        "query": Entry("serving.cli.query:query", DAILY, "A question answered, each sentence cited."),
+        "context": Entry("serving.cli.context:context", DAILY, "Evidence for an agent, inside a budget of tokens."),
         "status": Entry("serving.cli.status:status", DAILY, "How the wiki stands."),
         "sources": Entry("serving.cli.sources:sources", DAILY, "What became of each source; ignore or retry one."),
         "candidates": Entry("serving.cli.candidates:candidates", REVIEW, "Pages that wait for you."),
@@ -40,6 +42,7 @@ class _Commands(LazyGroup):
         "up": Entry("serving.cli.up:up", ADVANCED, "Prefect server, schedules and sync, until stopped."),
         "serve": Entry("serving.cli.serve:serve", ADVANCED, "Answer programs and agents over HTTP (REST)."),
         "mcp": Entry("serving.cli.mcp:mcp", ADVANCED, "Tools for agents (Model Context Protocol)."),
+        "model": Entry("serving.cli.model:model", ADVANCED, "Whether the language model works, and its cost."),
         "schema": Entry("serving.cli.schema:schema", ADVANCED, "The JSON Schema of a command's --json."),
     }
 
