@@ -54,6 +54,8 @@ class _Keeper:
             if self._process is None:
                 return
             code = self._process.wait()
+            if self._process.stdin is not None:
+                self._process.stdin.close()
             if self._ended.is_set():
                 return
             deaths = 1 if time.monotonic() - begun > STEADY_SECONDS else deaths + 1
@@ -72,8 +74,6 @@ class _Keeper:
                 process.wait(STOP_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
-        if process is not None and process.stdin is not None:
-            process.stdin.close()
 
     def _start(self) -> None:
         self._log.parent.mkdir(parents=True, exist_ok=True)

@@ -24,6 +24,7 @@ import certifi
 
 from config.errors import NightwikiError
 from config.wiki import Wiki
+from flows.shrink import shrink
 from flows.steps import utc_now
 from storage.durable import write_file
 
@@ -50,6 +51,13 @@ _SERVER = {
     "PREFECT_SERVER_DATABASE_CONNECTION_TIMEOUT": "60",
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
     "PREFECT_SERVER_LOGGING_LEVEL": "WARNING",
+    # Services for work pools and for thousands of runs, looked after less often: a computer that idles shall idle.
+    "PREFECT_SERVER_SERVICES_FOREMAN_ENABLED": "false",
+    "PREFECT_SERVER_SERVICES_LATE_RUNS_LOOP_SECONDS": "60",
+    "PREFECT_SERVER_SERVICES_PAUSE_EXPIRATIONS_LOOP_SECONDS": "60",
+    "PREFECT_SERVER_SERVICES_CANCELLATION_CLEANUP_LOOP_SECONDS": "60",
+    "PREFECT_SERVER_SERVICES_CLEANUP_RECONCILER_LOOP_SECONDS": "60",
+    "PREFECT_SERVER_SERVICES_REPOSSESSOR_LOOP_SECONDS": "30",
 }
 
 
@@ -112,7 +120,9 @@ def _one_authority(wiki: Wiki) -> Path:
 def server_environment(wiki: Wiki, port: int) -> dict[str, str]:
     """The whole environment of nightwiki's own server."""
     url = f"http://127.0.0.1:{port}/api"
-    return client_environment(wiki, url) | _SERVER | {"PREFECT_SERVER_API_PORT": str(port)}
+    kept = str(wiki.settings.prefect.keep_days * 24 * 3600)
+    own = {"PREFECT_SERVER_API_PORT": str(port), "PREFECT_SERVER_SERVICES_DB_VACUUM_RETENTION_PERIOD": kept}
+    return client_environment(wiki, url) | _SERVER | own
 
 
 @contextlib.contextmanager
@@ -199,6 +209,7 @@ def own_server(wiki: Wiki, port: int = 0) -> Iterator[Endpoint]:
         raise NightwikiError(f"port {chosen}", "something else listens there", step)
     logs = wiki.state_dir / "logs"
     logs.mkdir(parents=True, exist_ok=True)
+    shrink(home(wiki) / "prefect.db")
     variables = server_environment(wiki, chosen)
     with (logs / "prefect-server.log").open("ab") as output:
         process = subprocess.Popen(

@@ -153,6 +153,7 @@ def test_an_exported_file_deploys_and_runs_beside_strangers(
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text("raise RuntimeError('a stranger was imported')\n")
     assert run(["-w", str(house.wiki.root), "schedule", "export", str(tmp_path / "prefect.yaml")]) == 0
+    assert f"cd {working_folder(house.wiki)}" in capsys.readouterr().out
     shell = environment(house.home, house.api.url) | {"PYTHONSAFEPATH": "1"}
 
     def prefect(*arguments: str, folder: Path = tmp_path) -> None:
