@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from config.errors import NightwikiError
+from config.errors import NightwikiError, StateError
 from flows.following import follow, moves_of, stands
 from flows.listing import list_pages
 from flows.session import Session
@@ -153,10 +153,10 @@ class _Reviewed:
         if candidate.kind == "update" and candidate.id in self._vault.pages:
             candidate = replace(candidate, target=self._vault.pages[candidate.id].path)  # where it is now
         decision = self._promote(candidate) if wanted.promote else self._discard(candidate, wanted.reason)
+        self.writes.extend(decision.writes)
         if decision.problem:
             self.problems.append(Problem(candidate.path, decision.problem, decision.next_step))
             return
-        self.writes.extend(decision.writes)
         if decision.page is not None:
             self.promoted.append(decision.page)
         else:
@@ -179,8 +179,24 @@ class _Reviewed:
         live = _bytes(self._session, candidate.target)
         paths = {page.path: page.id for page in self._vault.pages.values() if not page.deleted}
         resolve = resolver({**paths, candidate.target: candidate.id})
+        base = self._base(candidate) if review.moved_on(candidate, live) else None
+        if base is not None:
+            return review.renew(candidate, content, base, self._vault.pages[candidate.id], resolve)
         taken = candidate.kind == "new" and vault.hash(candidate.target) is not None
         return review.promote(candidate, content, live, taken, resolve, self._session.now)
+
+    def _base(self, candidate: CandidateRecord) -> PageRecord | None:
+        """The page that an update was made of, from the newest kept snapshot that holds it; None when none does."""
+        reader = self._session.state.reader
+        for manifest in reversed(reader.history()):
+            try:
+                rows = reader.at(manifest.id).rows("pages", [candidate.id])
+            except StateError:
+                continue
+            for row in rows:
+                if isinstance(row, PageRecord) and row.file_hash == candidate.base_hash:
+                    return row
+        return None
 
     def _discard(self, candidate: CandidateRecord, reason: str) -> Decision:
         return review.discard(candidate, _bytes(self._session, candidate.path), reason)

@@ -18,9 +18,11 @@ from tasks import blocks, pages
 from tasks.candidate import candidate_text, said_hash, strip_candidate
 from tasks.records import NO_CHANGES, CandidateRecord, Changes, FileWrite, PageProposal, PageRecord
 from tasks.text_bytes import decode, digest, encode
+from tasks.three_way import three_way
 
 _PAGE = TypeAdapter(PageRecord)
 _DIFF_LINES = 60
+_MOVED = "the page has changed since this update was made"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a promotion or a discard writes. `problem` says why it cannot be carried out."""
+    """What a promotion or a discard writes. `problem` says why it was not carried out, whatever is written."""
 
     writes: tuple[FileWrite, ...] = ()
     changes: Changes = NO_CHANGES
@@ -77,6 +79,11 @@ def write_candidate(
     if edited:
         return None
     expected = on_disk if known is not None and known.state == "open" else None
+    return _waiting(draft, path, expected, known.ingested if known is not None and known.state == "open" else now)
+
+
+def _waiting(draft: Draft, path: str, expected: str | None, ingested: str) -> FileWrite:
+    """The write of a candidate's file, with its row."""
     of = draft.page.slug if draft.kind == "update" else ""
     text = candidate_text(
         draft.page.markdown,
@@ -101,11 +108,47 @@ def write_candidate(
         reasons=draft.reasons,
         sources=draft.page.sources,
         subject=draft.subject,
-        ingested=known.ingested if known is not None and known.state == "open" else now,
+        ingested=ingested,
         page=json.dumps(_PAGE.dump_python(replace(draft.page, markdown=""), mode="json")),
         said_hash=said_hash(text),
     )
     return FileWrite(path, expected, content, Changes(candidates=(record,)))
+
+
+def moved_on(candidate: CandidateRecord, live: bytes | None) -> bool:
+    """Whether the page of an update is no longer the one that the update was made of."""
+    return candidate.kind == "update" and live is not None and digest(live) != candidate.base_hash
+
+
+def renew(
+    candidate: CandidateRecord, content: bytes, base: PageRecord, live: PageRecord, resolve: Callable[[str], str]
+) -> Decision:
+    """Refuse to promote an update whose page has moved on, and write it anew for the page as it is now.
+
+    `content` is the candidate's file, what a person wrote into it included; `base` the page that it was made of.
+    """
+    written = _PAGE.validate_python(json.loads(candidate.page), strict=False)
+    text = strip_candidate(decode(content))
+    proposed = replace(pages.read_page(live.path, text, written, resolve), markdown=text, sources=written.sources)
+    merged = three_way(base, live, proposed, resolve)
+    if merged.page.markdown == live.markdown:
+        done = replace(candidate, state="discarded", note="the page has what it proposed", page="")
+        gone = FileWrite(candidate.path, digest(content), None, Changes(candidates=(done,)))
+        return Decision((gone,), problem=f"{_MOVED}, and has all that it proposed", next_step="Nothing is left to do")
+    kept = tuple(reason for reason in candidate.reasons if not reason.startswith("you have changed"))
+    draft = Draft(
+        page=merged.page,
+        kind="update",
+        target=live.path,
+        base_hash=live.file_hash,
+        before=live.markdown,
+        reasons=(*kept, *merged.conflicts),
+        proposal_hash=candidate.proposal_hash,
+        subject=candidate.subject,
+    )
+    step = f"It was made anew from both; look at it: nightwiki candidates diff {candidate.slug}"
+    fresh = _waiting(draft, candidate.path, digest(content), candidate.ingested)
+    return Decision((fresh,), problem=_MOVED, next_step=step)
 
 
 def promote(
@@ -123,12 +166,11 @@ def promote(
         )
     if candidate.kind == "update" and live is None:
         return Decision(problem="its page was deleted", next_step="Bring the page back, or tick discard")
-    if candidate.kind == "update" and live is not None and digest(live) != candidate.base_hash:
+    if moved_on(candidate, live):
         edited = digest(content) != candidate.file_hash
         mine = "Take what you wrote here over into the page, and tick discard"
         return Decision(
-            problem="the page has changed since this update was made",
-            next_step=mine if edited else "The next night compares again and makes a fresh candidate",
+            problem=_MOVED, next_step=mine if edited else "The next night compares again and makes a fresh candidate"
         )
     written = _PAGE.validate_python(json.loads(candidate.page), strict=False)
     text = strip_candidate(decode(content))
