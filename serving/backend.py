@@ -1,24 +1,20 @@
-"""The wikis that a server answers for: opened once, kept up to date, each question answered from whole snapshots.
+"""What a server answers, whichever door is used: REST and MCP are two doors to this one object.
 
-REST and MCP are two doors to this one object. Settings are looked at before every answer, so that a change holds at
-once; settings that cannot be read leave the last good ones in force, and every answer says so. A wiki that cannot be
-opened at all is left out, and said to be.
+Each question is answered from whole snapshots, by what the command line uses too.
 """
 
 from __future__ import annotations
 
 import contextlib
-import re
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from config.errors import GoneError, MissingExtraError, ModelError, NightwikiError, NotFoundError, StateError
-from config.load import nearest
-from config.wiki import SETTINGS_NAME, Wiki, open_wiki
+from config.errors import GoneError, NightwikiError, NotFoundError, StateError
+from config.wiki import Wiki
 from serving import look, schemas
 from serving.cli.choosing import chosen
 from serving.cursors import cursor, read_cursor
@@ -28,7 +24,6 @@ from serving.requests import (
     BatchRequest,
     CandidatesRequest,
     ContextRequest,
-    Filtered,
     OfWiki,
     OfWikis,
     PageRequest,
@@ -40,31 +35,17 @@ from serving.requests import (
     SourcesRequest,
 )
 from serving.schemas_served import HealthAnswer, PageAnswer, PagesAnswer, WikiStatus
-from storage.engine import Engine, searched
-from storage.reader import Reader
+from serving.shelf import Shelf, check_kept
+from storage.engine import Engine
 from tasks.records import GOOD
 from tasks.search_result import Degraded, SearchResult
 
 if TYPE_CHECKING:
     from tasks.answering import Answer, Event
-    from tasks.llm.ask import Asker
     from tasks.pack import ContextPack, Form
 
 _KEPT_BOOKS = 4
-_SNAPSHOT = re.compile(r"s(\d{8})-[0-9a-f]{12}")
-
-Stamp = tuple[int, int, int] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Served:
-    """One wiki under the name it is served by; `trouble` says what is wrong with its settings now."""
-
-    name: str
-    root: Path
-    wiki: Wiki | None
-    stamp: Stamp
-    trouble: Degraded | None = None
+"""Snapshots a wiki whose pages are kept ready to be listed."""
 
 
 class Backend:
@@ -72,16 +53,8 @@ class Backend:
 
     def __init__(self, folders: Sequence[Path], model_cache: Path) -> None:
         """Raises NightwikiError when none of the wikis can be opened."""
-        self._cache = model_cache
+        self._shelf = Shelf(folders, model_cache)
         self._lock = Lock()
-        self._served: tuple[Served, ...] = ()
-        for root in dict.fromkeys(folder.expanduser().resolve() for folder in folders):
-            self._served = (*self._served, self._open(root, None))
-        if not any(one.wiki for one in self._served):
-            for folder in folders:
-                open_wiki(folder)
-            raise NotFoundError("wikis", "no wiki was named", "Name one with -w DIR")
-        self._engine = self._engines()
         self._books: OrderedDict[tuple[str, str], PageBook] = OrderedDict()
 
     # --- which wikis
@@ -89,16 +62,16 @@ class Backend:
     @property
     def names(self) -> tuple[str, ...]:
         """The wikis' names, also of those that cannot be opened."""
-        return tuple(one.name for one in self._served)
+        return self._shelf.names
 
     def wiki(self, name: str = "") -> Wiki:
         """One wiki by its name, which may be left out where there is only one. Raises NotFoundError."""
-        return self._one(name)[1]
+        return self._shelf.one(name)[1]
 
     def warm(self) -> None:
         """Open the snapshots and load the model, so that the first question finds them ready."""
         for name in self.names:
-            engine = self._engine.only([name])
+            engine = self._shelf.engine.only([name])
             if engine.names:
                 engine.search("warm", 1)
 
@@ -110,12 +83,12 @@ class Backend:
     @property
     def hits(self) -> int:
         """Hits of one answer where none are asked for."""
-        return max(one.wiki.settings.search.hits for one in self._served if one.wiki is not None)
+        return max(one.wiki.settings.search.hits for one in self._shelf.served if one.wiki is not None)
 
     def health(self) -> HealthAnswer:
         """What is served, and what is wrong with it."""
-        self._refresh()
-        degraded = [_told(one) for one in self._troubles()]
+        self._shelf.refresh()
+        degraded = [_told(one) for one in self._shelf.troubles()]
         return HealthAnswer(state="degraded" if degraded else "ok", wikis=list(self.names), degraded=degraded)
 
     # --- reading
@@ -162,7 +135,7 @@ class Backend:
             max_per_page=asked.max_per_page or MOST_A_PAGE,
             exclude_ids=tuple(asked.exclude_ids),
             as_of=as_of,
-            asker=self._asker(asked)[0],
+            asker=self._shelf.asker(asked.wiki)[0],
             form=form,
         )
 
@@ -172,8 +145,8 @@ class Backend:
         from tasks.answering import Done, Hits
 
         engine, as_of = self._asked(asked)
-        asker, troubles = self._asker(asked)
-        troubles = (*troubles, *self._troubles())
+        asker, troubles = self._shelf.asker(asked.wiki)
+        troubles = (*troubles, *self._shelf.troubles())
         for event in answer_events(engine, asked.question, asked.filters, as_of=as_of, asker=asker):
             if troubles and isinstance(event, Hits | Done):
                 event = replace(event, degraded=(*event.degraded, *troubles))
@@ -215,7 +188,7 @@ class Backend:
         try:
             return look.changes(chosen, since)
         except StateError:
-            _check_kept(chosen, since)  # says whether it was there once
+            check_kept(chosen, since)  # says whether it was there once
             raise
 
     def sources(self, asked: SourcesRequest) -> schemas.SourcesAnswer:
@@ -237,8 +210,8 @@ class Backend:
 
     def status(self, asked: OfWiki) -> schemas.StatusAnswer:
         """How a wiki stands."""
-        served, wiki = self._one(asked.wiki)
-        answer = look.status(wiki, self._engine.only([served.name]))
+        served, wiki = self._shelf.one(asked.wiki)
+        answer = look.status(wiki, self._shelf.engine.only([served.name]))
         if served.trouble is not None:
             answer.degraded.append(_told(served.trouble))
         return answer
@@ -250,7 +223,7 @@ class Backend:
         if run and not any(one.run == run for one in runs):
             raise NotFoundError(run, "there is no such run", "See: nightwiki runs")
         shown = [one for one in runs if one.run == run] if run else runs[:newest]
-        return WikiStatus(wiki=self._one(wiki)[0].name, status=status, runs=shown)
+        return WikiStatus(wiki=self._shelf.one(wiki)[0].name, status=status, runs=shown)
 
     # --- review
 
@@ -280,98 +253,26 @@ class Backend:
 
     # --- keeping up
 
-    def _refresh(self) -> None:
-        """Take in settings that changed."""
-        if all(one.stamp == _stamp(one.root) for one in self._served):
-            return
-        with self._lock:
-            before = self._served
-            self._served = tuple(
-                one if one.stamp == _stamp(one.root) else self._open(one.root, one) for one in before
-            )
-            if any(now.wiki != then.wiki for now, then in zip(self._served, before, strict=True)):
-                self._engine = self._engines()
-
-    def _open(self, root: Path, before: Served | None) -> Served:
-        stamp = _stamp(root)
-        try:
-            wiki = open_wiki(root)
-        except NightwikiError as error:
-            trouble = Degraded("settings", f"{error.subject}: {error.cause}", error.next_step)
-            if before is None:
-                return Served(root.name, root, None, stamp, trouble)
-            return replace(before, stamp=stamp, trouble=trouble)
-        return Served(before.name if before else self._free_name(wiki), root, wiki, stamp)
-
-    def _free_name(self, wiki: Wiki) -> str:
-        """The wiki's own name, or one made of its folder's where another wiki has that."""
-        taken = {one.name for one in self._served}
-        options: Iterator[str] = iter((wiki.name, wiki.root.name, *(f"{wiki.root.name}-{n}" for n in range(2, 1000))))
-        return next(name for name in options if name not in taken)
-
-    def _engines(self) -> Engine:
-        return Engine(
-            [
-                replace(searched(one.wiki.state_dir, one.wiki.settings, self._cache), name=one.name)
-                for one in self._served
-                if one.wiki is not None
-            ]
-        )
-
-    def _troubles(self) -> Sequence[Degraded]:
-        several = len(self._served) > 1
-        return [
-            replace(one.trouble, reason=f"{one.name}: {one.trouble.reason}") if several else one.trouble
-            for one in self._served
-            if one.trouble is not None
-        ]
-
     def _with_troubles(self, found: SearchResult) -> SearchResult:
-        troubles = self._troubles()
+        troubles = self._shelf.troubles()
         return replace(found, degraded=(*found.degraded, *troubles)) if troubles else found
 
     # --- finding
 
-    def _one(self, name: str) -> tuple[Served, Wiki]:
-        self._refresh()
-        if not name and len(self._served) > 1:
-            raise NotFoundError("wiki", f"several are served: {', '.join(self.names)}", "Name one of them")
-        served = next((one for one in self._served if name in ("", one.name)), None)
-        if served is None:
-            hint = nearest(name, self.names)
-            step = f"Did you mean '{hint}'?" if hint else f"There are: {', '.join(self.names)}"
-            raise NotFoundError(name, "no such wiki is served", step)
-        if served.wiki is None:
-            trouble = served.trouble
-            raise StateError(served.name, trouble.reason if trouble else "it cannot be opened", "Mend it and ask again")
-        return served, served.wiki
-
     def _asked(self, asked: OfWikis) -> tuple[Engine, str]:
         """The engine over the wikis asked for, and what to open of them. Raises GoneError for a collected snapshot."""
-        self._refresh()
-        engine = self._engine
+        self._shelf.refresh()
+        engine = self._shelf.engine
         if asked.wiki:
             for name in asked.wiki:
-                self._one(name)
+                self._shelf.one(name)
             engine = engine.only(asked.wiki)
         if asked.snapshot:
             refs = asked.snapshot.split(",")
             refs = refs if len(refs) == len(engine.names) else [asked.snapshot] * len(engine.names)
             for name, ref in zip(engine.names, refs, strict=True):
-                _check_kept(self._one(name)[1], ref)
+                check_kept(self._shelf.one(name)[1], ref)
         return engine, asked.snapshot
-
-    def _asker(self, asked: Filtered) -> tuple[Asker | None, Sequence[Degraded]]:
-        """The language model of the first wiki asked that names one; without it, answers are quoted, and say so."""
-        for one in self._served:
-            if one.wiki is not None and (not asked.wiki or one.name in asked.wiki) and one.wiki.settings.model:
-                from flows.asking import asker
-
-                try:
-                    return asker(one.wiki), ()
-                except (ModelError, MissingExtraError) as error:
-                    return None, (Degraded("model", f"{error.subject}: {error.cause}", error.next_step),)
-        return None, ()
 
     def _opened(self, engine: Engine, as_of: str) -> Sequence[PageBook]:
         books = []
@@ -387,7 +288,7 @@ class Backend:
                 book = PageBook(name, opened)
                 with self._lock:
                     self._books[key] = book
-                    while len(self._books) > _KEPT_BOOKS * len(self._served):
+                    while len(self._books) > _KEPT_BOOKS * len(self._shelf.served):
                         self._books.popitem(last=False)
             books.append(book)
         return books
@@ -407,27 +308,6 @@ class Backend:
         if not found:
             raise failure or NotFoundError(name, "the wiki is empty", "Fill it with: nightwiki ingest")
         return found[0]
-
-
-def _stamp(root: Path) -> Stamp:
-    try:
-        stat = (root / SETTINGS_NAME).stat()
-    except OSError:
-        return None
-    return stat.st_ino, stat.st_mtime_ns, stat.st_size
-
-
-def _check_kept(wiki: Wiki, ref: str) -> None:
-    """Raises GoneError for a snapshot that was collected, NotFoundError for one that never was."""
-    reader = Reader(wiki.state_dir)
-    try:
-        reader.at(ref)
-    except StateError as error:
-        current = reader.current()
-        known = _SNAPSHOT.fullmatch(ref)
-        if known and current is not None and int(known[1]) <= current.manifest.sequence:
-            raise GoneError(ref, "this snapshot is no longer kept", "Ask without it, for the newest") from None
-        raise NotFoundError(error.subject, error.cause, error.next_step) from None
 
 
 def _told(one: Degraded) -> schemas.Degraded:
