@@ -77,15 +77,19 @@ class ProgramBackend:
 
     def _run(self, call: Call) -> _Ended:
         with tempfile.TemporaryDirectory(prefix="nightwiki-model-") as folder:
-            process = subprocess.Popen(
-                [self._path, *self._arguments()],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=folder,
-                env=self._environment(os.environ),
-                start_new_session=True,
-            )
+            try:
+                process = subprocess.Popen(
+                    [self._path, *self._arguments()],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    cwd=folder,
+                    env=self._environment(os.environ),
+                    start_new_session=True,
+                )
+            except OSError as error:
+                cause = f"the program `{self.name.provider}` cannot be started ({error.strerror or error})"
+                raise CallFailed(Kind.UNAVAILABLE, cause, "Look at " + self._path, final=True) from None
             try:
                 return _conversed(process, call.text.encode("utf-8", "replace"), call.seconds, self._limit)
             finally:
