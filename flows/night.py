@@ -8,7 +8,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from config.settings import Settings
@@ -21,15 +20,15 @@ from flows.embedding import Embedded, embed_pages
 from flows.gather import gather
 from flows.gathering import Gathering
 from flows.leaving import leave
-from flows.model_compiling import Connect
 from flows.listing import index_path, list_pages
+from flows.model_compiling import Connect
 from flows.reading import Reading
 from flows.reading_in import Review, Taken, take_in
 from flows.report import keep_note, report_of
 from flows.session import Session, keep_report, load_report, looking, writing
 from flows.steps import StepRunner, utc_now
 from storage.commit import commit
-from storage.search_index import build_index
+from storage.index_ahead import IndexAhead
 from tasks.crew import Crew
 from tasks.digest import NightReport
 from tasks.llm.estimate import Approve, agreed
@@ -133,8 +132,9 @@ class _Night:
 
     def carry_out(self) -> NightReport:
         """Take all steps. What costs time once sources are read is shared out over the cores."""
-        with self._crew:
-            self._session.state.snapshots.build_index = partial(build_index, many=self._crew.many)
+        snapshots = self._session.state.snapshots
+        with self._crew, IndexAhead(self._crew.many) as ahead:
+            snapshots.build_index, snapshots.begin_index = ahead.build, ahead.begin
             return self._carry_out()
 
     def _carry_out(self) -> NightReport:

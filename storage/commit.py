@@ -53,6 +53,7 @@ def commit(state: WikiState, run_id: str, kind: str, writes: Sequence[FileWrite]
             current = state.snapshots.current()
             landed = tuple(one.path for one in writes)
             return CommitResult(landed, (), current.id if current else "", False, found.messages)
+        state.snapshots.foresee([plan.changes, *(write.changes for write in plan.writes)])
         for one in intents(plan.writes):
             _keep_before(state, one.write)
         state.blobs.flush()

@@ -34,7 +34,7 @@ from tasks.plain import body_start, readable
 from tasks.postings import Postings, TermCounts, Terms, count
 from tasks.ragged import Ragged
 
-_PAGE_COLUMNS = (
+PAGE_COLUMNS = (
     "id",
     "path",
     "slug",
@@ -120,9 +120,9 @@ def _next(
     former: SearchIndex, tables: SnapshotTables, ids: Mapping[str, frozenset[str] | None], many: Many
 ) -> SearchIndex:
     entries: dict[bytes, _PageEntry] = {}
-    for batch in _rows(tables, "pages", ids["pages"], _PAGE_COLUMNS):
+    for batch in _rows(tables, "pages", ids["pages"], PAGE_COLUMNS):
         rows = [row for row in batch if not row["deleted"]]
-        entries.update(zip((row["id"].encode() for row in rows), many(_page_entry, None, rows), strict=True))
+        entries.update(zip((row["id"].encode() for row in rows), many(page_entry, None, rows), strict=True))
     touched = None if ids["pages"] is None else {key.encode() for key in ids["pages"]}
     page_ids, moves, places = _renumber(former.page_ids.all(), touched, entries)
     size = len(page_ids)
@@ -181,7 +181,8 @@ def _renumber(
     return ids, moves, {key: numbers[key] for key in new}
 
 
-def _page_entry(_: None, row: Mapping[str, Any]) -> _PageEntry:
+def page_entry(_: None, row: Mapping[str, Any]) -> _PageEntry:
+    """What the index keeps of a page, given as a row of `PAGE_COLUMNS`."""
     text: str = row["markdown"]
     start = body_start(text)
     title, aliases, tags = row["title"], row["aliases"] or [], row["tags"] or []
@@ -253,8 +254,8 @@ class _ChunkEntry:
     piece: bytes
 
 
-def _chunk_entries(_: None, row: Mapping[str, Any]) -> list[_ChunkEntry]:
-    """The chunks of one source in order."""
+def chunk_entries(_: None, row: Mapping[str, Any]) -> list[_ChunkEntry]:
+    """What the index keeps of one source's chunks, in order."""
     return [
         _ChunkEntry(
             count(tokens.terms(" \n ".join((*(chunk["title_path"] or ()), chunk["text"])))),
@@ -270,7 +271,7 @@ def _next_chunks(
     fresh: dict[bytes, list[_ChunkEntry]] = {}
     for batch in _rows(tables, "chunks", ids, ("id", "chunks")):
         filled = [row for row in batch if row["chunks"]]
-        fresh.update(zip((row["id"].encode() for row in filled), many(_chunk_entries, None, filled), strict=True))
+        fresh.update(zip((row["id"].encode() for row in filled), many(chunk_entries, None, filled), strict=True))
     touched = None if ids is None else {key.encode() for key in ids}
     old_ids = former.chunk_sources.all()
     sources, moves, places = _renumber(old_ids, touched, fresh)
