@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from benchmarks.cpu import cpu_of_all
@@ -60,8 +61,8 @@ def main() -> None:
             run_flow(small, endpoint, "ingest", silent)  # imports Prefect and opens its client
             for turn in range(rounds):
                 wiki, other = fresh(f"plain{turn}"), fresh(f"flow{turn}")
-                plain.add(lambda wiki=wiki: night(wiki, DirectRunner(), utc_now()))
-                flow.add(lambda wiki=other: run_flow(wiki, endpoint, "ingest", silent))
+                plain.add(partial(night, wiki, DirectRunner(), utc_now()))
+                flow.add(partial(run_flow, other, endpoint, "ingest", silent))
     print(f"processor seconds: plain {statistics.median(plain.cpu):.2f}, flow {statistics.median(flow.cpu):.2f}")
     print(json.dumps([statistics.median(plain.wall), statistics.median(flow.wall)]))
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import closing, suppress
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID, uuid4
 
-import httpx
 import pytest
 
+from benchmarks.cpu import descendants
 from config.edit import set_value
 from config.errors import NightwikiError
 from config.wiki import Wiki, open_wiki
@@ -25,9 +27,9 @@ from flows.steps import DirectRunner, silent
 from serving.new_wiki import carry_out, plan
 from storage.locks import run_lock
 from tasks.digest import NightReport
+from tests.prefect_server import Api, wait_until
 
 ROOT = Path(__file__).resolve().parents[1]
-ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
 
 
 def small_wiki(root: Path) -> Wiki:
@@ -72,32 +74,23 @@ class Up:
         endpoint = server.find_server(wiki)
         assert endpoint, self.log.read_text()
         self.endpoint = endpoint
-        self.api = httpx.Client(base_url=endpoint.api_url, timeout=30)
+        self.api = Api(endpoint.api_url)
         wait_until(lambda: len(self.post("deployments/filter")) == 9, 60)
 
     def post(self, path: str, **body: Any) -> Any:
-        answer = self.api.post(path, json=body)
-        for _ in range(20):  # as Prefect's own client does: a busy database answers 503
-            if answer.status_code != 503:
-                break
-            time.sleep(1)
-            answer = self.api.post(path, json=body)
-        answer.raise_for_status()
-        return answer.json()
+        return self.api.post(path, **body)
 
     def run(self, flow: str, **parameters: Any) -> Any:
         """Trigger a deployment as the console does, and wait for the run's end."""
-        deployment = self.api.get(f"deployments/name/{flow}/{self.wiki.name}").json()["id"]
-        run = self.post(f"deployments/{deployment}/create_flow_run", parameters=parameters)["id"]
-        wait_until(lambda: self.api.get(f"flow_runs/{run}").json()["state"]["type"] in ENDED, 120)
-        return self.api.get(f"flow_runs/{run}").json()
+        return self.api.ended(self.api.trigger(f"{flow}/{self.wiki.name}", **parameters))
 
-
-def wait_until(true: Callable[[], bool], seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.2)
+    def kill_all(self) -> None:
+        """As a power cut does."""
+        for pid in descendants(self.process.pid):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+        self.api.http.close()
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +101,7 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     if running.process.poll() is None:
         running.process.send_signal(signal.SIGTERM)
         running.process.wait(60)
-    running.api.close()
+    running.api.http.close()
 
 
 def test_deployments_are_ours_described_and_scheduled(up: Up) -> None:
@@ -132,8 +125,8 @@ def test_deployments_are_ours_described_and_scheduled(up: Up) -> None:
 
 def test_a_wrong_parameter_is_refused(up: Up) -> None:
     """The run form says what is wrong instead of failing at two in the morning."""
-    deployment = up.api.get("deployments/name/ingest/my wiki").json()["id"]
-    answer = up.api.post(
+    deployment = up.api.get("deployments/name/ingest/my wiki")["id"]
+    answer = up.api.http.post(
         f"deployments/{deployment}/create_flow_run", json={"parameters": {"force": "perhaps"}}
     )
     assert answer.status_code == 409
@@ -193,10 +186,11 @@ def test_the_terminal_runs_its_flow_there(up: Up) -> None:
 def test_a_busy_wiki_ends_as_skipped(up: Up) -> None:
     """A run that finds the lock held is no failure; it names the holder, and the terminal hears the same."""
     with run_lock(up.wiki.state_dir):
-        skipped = up.run("ingest")
+        begun = [up.api.trigger(f"{flow}/my wiki") for flow in ("ingest", "weekly")]
         done = ingest(up)
-    assert (skipped["state"]["type"], skipped["state"]["name"]) == ("CANCELLED", "Skipped")
-    assert f"pid {os.getpid()}" in skipped["state"]["message"]
+        skipped = [up.api.ended(run)["state"] for run in begun]
+    assert [(state["type"], state["name"]) for state in skipped] == [("CANCELLED", "Skipped")] * 2
+    assert all(f"pid {os.getpid()}" in state["message"] for state in skipped)
     assert done.returncode == 1
     assert f"pid {os.getpid()}" in done.stderr
 
@@ -240,6 +234,69 @@ def test_dead_runs_are_watched_for(up: Up) -> None:
     assert sorted(names) == [f"nightwiki my wiki: {one}" for one in what]
 
 
+def test_a_run_without_a_heartbeat_is_marked_dead(up: Up) -> None:
+    """The automation's own rule, with ten seconds in the place of ninety, on a run whose process is gone."""
+    from flows.console.automations import mark_dead_runs
+
+    rule = mark_dead_runs(up.wiki, timedelta(seconds=10)).model_copy(update={"name": "sooner"})
+    made = up.api.send("POST", "automations/", rule.model_dump(mode="json"))["id"]
+    flow = up.post("flows/", name="nightly")["id"]
+    run = up.post("flow_runs/", flow_id=flow, tags=["my wiki"], state={"type": "RUNNING"})["id"]
+    beat = {
+        "event": "prefect.flow-run.heartbeat",
+        "occurred": datetime.now(UTC).isoformat(),
+        "resource": {"prefect.resource.id": f"prefect.flow-run.{run}"},
+        "related": [{"prefect.resource.id": "prefect.tag.my wiki", "prefect.resource.role": "tag"}],
+        "id": str(uuid4()),
+    }
+    up.api.send("POST", "events", [beat])
+    assert up.api.ended(run, 60)["state"]["type"] == "CRASHED"
+    up.api.send("DELETE", f"automations/{made}")
+
+
+def test_a_failed_night_is_tried_once_more(up: Up) -> None:
+    """The automation plans the night again; when that one fails too, nothing more is planned."""
+    version = up.wiki.state_dir / "format"
+    kept = version.read_text()
+
+    def planned() -> list[Any]:
+        only = {"state": {"type": {"any_": ["SCHEDULED"]}}}
+        return [run for run in up.post("flow_runs/filter", flow_runs=only) if run["parameters"].get("again")]
+
+    version.write_text("999")
+    try:
+        assert up.run("nightly")["state"]["name"] == "Failed"
+        wait_until(lambda: len(planned()) == 1, 60)
+        up.api.send("DELETE", f"flow_runs/{planned()[0]['id']}")
+        assert up.run("nightly", again=True)["state"]["name"] == "Failed"
+    finally:
+        version.write_text(kept)
+    wait_until(lambda: {"nightwiki.night.failed", "nightwiki.night.failed.again"} <= set(events(up)), 30)
+    assert planned() == []
+
+
+def events(up: Up) -> list[str]:
+    """Names of the events that nightwiki has emitted."""
+    found = up.post("events/filter", filter={"event": {"prefix": ["nightwiki."]}}, limit=50)
+    return [one["event"] for one in found["events"]]
+
+
+def test_nights_are_announced(up: Up) -> None:
+    """An event each for those that went well and those that need a look, for automations of one's own."""
+    wait_until(lambda: {"nightwiki.night.finished", "nightwiki.night.partial"} <= set(events(up)), 30)
+
+
+def test_a_run_is_taken_back_from_the_console(up: Up) -> None:
+    """The undo flow says what it would do; a run that is not known fails with the next step."""
+    from storage.runs import Runs
+
+    night = next(run.run for run in Runs(up.wiki.state_dir).all() if run.changed)
+    would = up.run("undo", run=night, dry_run=True)
+    assert would["state"]["type"] == "COMPLETED" and "would be changed" in would["state"]["message"]
+    unknown = up.run("undo", run="19990101")
+    assert unknown["state"]["type"] == "FAILED" and "there is no such run" in unknown["state"]["message"]
+
+
 def test_nothing_is_kept_outside_the_state_folder(up: Up) -> None:
     """Prefect's home is the wiki's; the folder that flows run in stays empty."""
     assert (up.wiki.state_dir / "prefect" / "prefect.db").exists()
@@ -256,26 +313,38 @@ def test_a_signal_ends_all_that_was_started(up: Up) -> None:
     assert "stranger" not in up.log.read_text()
 
 
-def test_a_server_ends_with_its_parent_even_when_that_is_killed(up: Up, tmp_path: Path) -> None:
-    """After `kill -9` no server is left behind, and the next one starts on the same database."""
-    code = (
-        "import sys, time; from pathlib import Path; from config.wiki import open_wiki; from flows.server "
-        "import own_server\n"
-        "with own_server(open_wiki(Path(sys.argv[1]))) as endpoint: print(endpoint.api_url, flush=True); "
-        "time.sleep(600)"
-    )
-    with ExitStack() as stack:
-        parent = stack.enter_context(
-            subprocess.Popen(
-                [sys.executable, "-c", code, str(up.wiki.root)], cwd=ROOT, stdout=subprocess.PIPE, text=True
-            )
-        )
-        assert parent.stdout
-        api_url = parent.stdout.readline().strip()
-        assert server.answers(api_url)
-        parent.kill()
-    wait_until(lambda: not server.answers(api_url), 30)
+def test_after_a_power_cut_one_night_catches_up(up: Up, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """All is killed, three nights pass; then `up` comes back on the same database, and one night does for all."""
+    again = Up(up.wiki, tmp_path_factory.mktemp("user"))
+    again.kill_all()
+    wait_until(lambda: not server.answers(again.endpoint.api_url), 30)
     assert server.find_server(up.wiki) is None
+    missed = let_nights_pass(server.home(up.wiki) / "prefect.db", 3)
+    back = Up(up.wiki, tmp_path_factory.mktemp("user"))
+    try:
+        ends = [back.api.ended(run)["state"] for run in missed]
+        assert sorted(state["type"] for state in ends) == ["CANCELLED", "CANCELLED", "COMPLETED"], ends
+    finally:
+        back.process.terminate()
+        back.process.wait(60)
+        back.api.http.close()
+
+
+def let_nights_pass(path: Path, count: int) -> list[str]:
+    """Put the next nights of a stopped server's database into the past; their ids."""
+    with closing(sqlite3.connect(path)) as database, database:
+        planned = database.execute(
+            "select r.id from flow_run r join flow f on f.id = r.flow_id where f.name = 'nightly' and "
+            "r.state_type = 'SCHEDULED' and r.auto_scheduled order by r.expected_start_time limit ?",
+            (count,),
+        ).fetchall()
+        assert len(planned) == count
+        for nights, (run,) in enumerate(planned):
+            due = datetime.now(UTC) - timedelta(days=count - nights)
+            stamp = due.strftime("%Y-%m-%d %H:%M:%S.000000")
+            change = "update flow_run set expected_start_time = ?, next_scheduled_start_time = ? where id = ?"
+            database.execute(change, (stamp, stamp, run))
+    return [str(UUID(run)) for (run,) in planned]
 
 
 # --- without a server ------------------------------------------------------------------------------------------------

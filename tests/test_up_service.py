@@ -154,7 +154,8 @@ def test_a_database_in_use_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "prefect.db"
     code = (
         "import sqlite3, sys; d = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
-        "d.execute('create table t (b blob)'); d.executemany('insert into t values (?)', [(bytes(2**20),)] * 20); d.execute('delete from t')\n"
+        "d.execute('create table t (b blob)')\n"
+        "d.executemany('insert into t values (?)', [(bytes(2**20),)] * 20); d.execute('delete from t')\n"
         "d.execute('begin exclusive'); print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(path)], stdin=-1, stdout=-1, text=True) as holder:

@@ -39,12 +39,15 @@ def done_since() -> str:
 
 
 def _begun_since(run: FlowRun, due: datetime) -> list[FlowRun]:
-    """Runs of the same deployment that began after this one was due and did what it was for."""
+    """Runs of the same deployment that began after this one was due and did what it was for.
+
+    Not those that began in the future: a clock that ran ahead for a while must not keep nights from running.
+    """
     done = FlowRunFilterStateName(any_=["Completed", "Partial"])
     with get_client(sync_client=True) as client:
         return client.read_flow_runs(
             flow_run_filter=FlowRunFilter(
-                state=FlowRunFilterState(name=done), start_time=FlowRunFilterStartTime(after_=due)
+                state=FlowRunFilterState(name=done), start_time=FlowRunFilterStartTime(after_=due, before_=datetime.now(UTC))
             ),
             deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[run.deployment_id])),
             limit=10,
