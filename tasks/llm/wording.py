@@ -10,6 +10,7 @@ import json
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -59,6 +60,7 @@ def again(reason: str) -> str:
     return _AGAIN.format(reason=reason.rstrip(". "))
 
 
+@lru_cache(maxsize=64)  # takes longer to make than all else about a call; nobody changes it
 def json_schema(schema: type[BaseModel]) -> dict[str, Any]:
     """A JSON Schema without the titles that pydantic repeats, which cost tokens and say nothing."""
     plain = _without_titles(schema.model_json_schema())
