@@ -143,13 +143,14 @@ class _Shelf:
 
     def __init__(self, session: Session, reading: Reading) -> None:
         self._session, self._reading = session, reading
-        self._rows: dict[str, DocumentRecord] = {}
+        self._rows: dict[str, DocumentRecord | None] = {}
 
     def fetch(self, ids: Sequence[str]) -> None:
         """Read the former rows of many sources at once."""
         missing = [one for one in ids if one not in self._rows]
         if missing:
-            self._rows.update(self._reading.documents_of(missing))
+            found = self._reading.documents_of(missing)
+            self._rows.update({one: found.get(one) for one in missing})
 
     def former(self, source_id: str) -> DocumentRecord | None:
         """The row as it was before this run."""
