@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-BATCH = 100
+BATCH = 250
 """Sources read in one step; a night over very many uses larger steps, so that it has at most `MOST_BATCHES`."""
 
 MOST_BATCHES = 50
