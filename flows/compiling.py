@@ -126,7 +126,7 @@ def _stale_updates(taken: Taken, live: Mapping[str, SourceRecord]) -> set[str]:
     found: set[str] = set()
     for candidate in taken.vault.candidates.values():
         page = taken.vault.pages.get(candidate.id)
-        if candidate.state != "open" or candidate.kind != "update" or page is None:
+        if candidate.state != "open" or candidate.kind != "update" or candidate.absorbs or page is None:
             continue
         if page.file_hash != candidate.base_hash:
             found.update(source for source in candidate.sources if source in live)

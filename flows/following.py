@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from storage.readin import ReadIn, resolver
 from tasks.records import Changes, FileWrite, PageRecord
@@ -28,13 +28,20 @@ def moves_of(vault: ReadIn, known: Mapping[str, PageRecord]) -> Mapping[str, str
 
 def follow(vault: ReadIn, moves: Mapping[str, str]) -> tuple[FileWrite, ...]:
     """The writes that lead the pipeline's own links to renamed pages."""
+    return led_to(vault, moves, ())
+
+
+def led_to(vault: ReadIn, moves: Mapping[str, str], without: Collection[str]) -> tuple[FileWrite, ...]:
+    """The writes that lead links from former names to present ones, in pages other than those of `without`."""
     if not moves:
         return ()
     resolve = resolver({page.path: page.id for page in vault.pages.values() if not page.deleted})
     sought = [f"[[{old.casefold()}" for old in moves]
     writes = []
     for page in sorted(vault.pages.values(), key=lambda one: one.path):
-        if page.deleted or page.adopted or not any(name in page.markdown.casefold() for name in sought):
+        if page.deleted or page.adopted or page.id in without:
+            continue
+        if not any(name in page.markdown.casefold() for name in sought):
             continue
         fresh = retarget(page, moves, resolve)
         if fresh is not page:

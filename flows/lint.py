@@ -13,9 +13,11 @@ from pydantic import TypeAdapter
 
 from config.errors import StateError
 from config.wiki import Wiki
+from flows.bases import candidates_base
 from flows.embedding import embed_pages
 from flows.housework import Housework, housework
 from flows.listing import ROUTING, index_path, note_text
+from flows.merging import propose
 from flows.reading_in import take_in
 from flows.session import Session, looking
 from flows.steps import StepRunner
@@ -24,7 +26,7 @@ from storage.readin import ReadIn, resolver
 from tasks.evidence import decode_document
 from tasks.lint.desk import Material
 from tasks.lint.model import Issue
-from tasks.lint.near_duplicates import SIMILAR
+from tasks.lint.near_duplicates import SIMILAR, alike
 from tasks.lint.registry import lint as find
 from tasks.lint.repair import repaired
 from tasks.near import Compared, compare
@@ -79,6 +81,9 @@ def _fix(work: Housework, runner: StepRunner) -> LintReport:
     work.note(taken.written)
     issues = runner.run("check", look, session, taken.vault)
     pages = runner.run("repair", _repairs, taken.vault, issues)
+    merges = runner.run("propose merges", _merges, session, taken.vault, pages)
+    if merges:
+        runner.run("commit", work.commit, (*merges, *candidates_base(session.wiki, session.state)))
     if pages:
         now = {**taken.vault.pages, **{page.id: page for page in pages}}
         embedded = runner.run("embed", embed_pages, session, [*now.values()], pages, runner)
@@ -93,6 +98,12 @@ def _fix(work: Housework, runner: StepRunner) -> LintReport:
 def _repairs(vault: ReadIn, issues: Sequence[Issue]) -> tuple[PageRecord, ...]:
     paths = {page.path: page.id for page in vault.pages.values() if not page.deleted}
     return repaired(vault.pages, issues, resolver(paths))
+
+
+def _merges(session: Session, vault: ReadIn, repaired_pages: Sequence[PageRecord]) -> tuple[FileWrite, ...]:
+    live = {page.id: page for page in vault.pages.values() if not page.deleted}
+    pairs = [(one, other) for one, other, _ in alike(live, _similar(session))]
+    return propose(session, vault, pairs, {page.id for page in repaired_pages})
 
 
 def _report(

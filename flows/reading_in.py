@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from config.errors import NightwikiError, StateError
 from flows.following import follow, moves_of, stands
 from flows.listing import list_pages
+from flows.merging import Gone, carry_out
 from flows.session import Session
 from storage.commit import commit
 from storage.readin import ReadIn, Tick, read_in, resolver
@@ -84,7 +85,7 @@ def _considered(
         state.vault,
         [*vault.pages.values()],
         [*taken.promoted, *(page for page in back if not page.adopted)],
-        (),
+        taken.merged,
         struck=[page.slug for page in vault.changed if page.deleted and not stands(vault, page.slug)],
         renamed=moves,
     )
@@ -137,6 +138,7 @@ class _Reviewed:
         self.writes: list[FileWrite] = []
         self.promoted: list[PageRecord] = []
         self.discarded: list[str] = []
+        self.merged: list[PageRecord] = []  # pages that become part of others
         self.problems: list[Problem] = []
 
     def carry_out(self, candidate: CandidateRecord, wanted: Review | None) -> None:
@@ -182,8 +184,15 @@ class _Reviewed:
         base = self._base(candidate) if review.moved_on(candidate, live) else None
         if base is not None:
             return review.renew(candidate, content, base, self._vault.pages[candidate.id], resolve)
+        merge = carry_out(self._session, self._vault, candidate) if candidate.absorbs else Gone()
+        if merge.problem:
+            return Decision(problem=merge.problem, next_step="The next lint --fix compares again, or tick discard")
         taken = candidate.kind == "new" and vault.hash(candidate.target) is not None
-        return review.promote(candidate, content, live, taken, resolve, self._session.now)
+        decision = review.promote(candidate, content, live, taken, resolve, self._session.now)
+        if merge.page is not None and not decision.problem:
+            self.merged.append(merge.page)
+            decision = replace(decision, writes=(*decision.writes, *merge.writes))
+        return decision
 
     def _base(self, candidate: CandidateRecord) -> PageRecord | None:
         """The page that an update was made of, from the newest kept snapshot that holds it; None when none does."""
@@ -199,7 +208,16 @@ class _Reviewed:
         return None
 
     def _discard(self, candidate: CandidateRecord, reason: str) -> Decision:
-        return review.discard(candidate, _bytes(self._session, candidate.path), reason)
+        decision = review.discard(candidate, _bytes(self._session, candidate.path), reason)
+        page = self._vault.pages.get(candidate.id)
+        if not candidate.absorbs or page is None:
+            return decision
+        kept = replace(page, apart=tuple(dict.fromkeys((*page.apart, candidate.absorbs))))
+        rows = Changes(pages=(kept,))
+        writes = tuple(
+            replace(write, changes=replace(write.changes, pages=rows.pages)) for write in decision.writes
+        )
+        return replace(decision, writes=writes)
 
 
 def _bytes(session: Session, path: str) -> bytes | None:

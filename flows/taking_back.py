@@ -107,7 +107,20 @@ class _Undoing:
         after = self._past.after(commit.snapshot) if ids else None
         rows = cast("tuple[CandidateRecord, ...]", after.rows("candidates", ids)) if after is not None else ()
         decided = {path for row in rows if row.state != "open" for path in (row.path, row.target)}
+        decided |= self._merged(commit, [row.absorbs for row in rows if row.absorbs and row.state == "promoted"])
         return replace(commit, landed=tuple(one for one in commit.landed if one.path in decided))
+
+    def _merged(self, commit: Closed, absorbed: Sequence[str]) -> set[str]:
+        """Paths of pages that became part of others, and of those whose links were led from them."""
+        gone = cast("Mapping[str, PageRecord]", self._past.rows(commit.parent, "pages", absorbed))
+        names = [f"[[{page.slug}".casefold() for page in gone.values()]
+        led = {
+            one.path
+            for one in commit.landed
+            if names and one.before != ABSENT and one.after != ABSENT and one.path.endswith(".md")
+            if any(name in decode(self._state.blobs.get(one.before)).casefold() for name in names)
+        }
+        return led | {page.path for page in gone.values()}
 
     def _is_evidence(self, path: str) -> bool:
         return path.startswith(self._wiki.evidence_dir + "/")

@@ -49,7 +49,7 @@ class _Claims:
 
 def plan(topics: Mapping[str, Sequence[str]], pages: Sequence[KnownPage], changed: Collection[str]) -> Plan:
     """The subjects that the changed sources concern, with all their sources and the page each has."""
-    claims = _claims(topics)
+    claims = _claims(topics, [_joined(page) for page in pages if not page.deleted and not page.adopted])
     members = _members(topics, claims)
     place = _pages_of(claims, pages)
     touched = _touched(topics, claims, members, place, pages, changed)
@@ -76,8 +76,15 @@ def plan(topics: Mapping[str, Sequence[str]], pages: Sequence[KnownPage], change
     return Plan(tuple(subjects), tuple(sorted(retired)), skipped)
 
 
-def _claims(topics: Mapping[str, Sequence[str]]) -> _Claims:
-    """Main keys joined where exactly one subject gives another's key as its alias."""
+def _joined(page: KnownPage) -> frozenset[str]:
+    """The subjects of a page that took another page in; empty for all others."""
+    if not any(key.startswith("=") for key in page.subjects):
+        return frozenset()
+    return frozenset(key.removeprefix("=") for key in page.subjects)
+
+
+def _claims(topics: Mapping[str, Sequence[str]], together: Iterable[frozenset[str]] = ()) -> _Claims:
+    """Main keys joined where exactly one subject gives another's key as its alias, and those that are `together`."""
     sources: dict[str, list[str]] = {}
     claimed: dict[str, set[str]] = {}
     for source in sorted(topics):
@@ -93,6 +100,9 @@ def _claims(topics: Mapping[str, Sequence[str]]) -> _Claims:
             key = parent[key]
         return key
 
+    for keys in together:
+        first, *others = sorted({root(key) for key in keys if key in parent}) or [""]
+        parent |= dict.fromkeys(others, first)
     open_aliases = sorted(alias for alias in claimed if alias in sources)
     joined = True
     while joined:

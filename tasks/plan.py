@@ -211,7 +211,8 @@ class _Draft:
     def put_update(self, target: _Target, current: PageRecord) -> None:
         """Plan a new state of a page, or a candidate for it."""
         desk = self._desk
-        waits = target.candidate is not None and target.candidate.state == "open"
+        waiting = target.candidate
+        waits = waiting is not None and waiting.state == "open" and not waiting.absorbs
         led = led_along(current, desk.targets, desk.resolve)
         made = merge.merge_page(led, target.proposal, self._now, desk.source_links, desk.resolve, reopen=waits)
         page = self._linked(made.record)
@@ -230,8 +231,8 @@ class _Draft:
             self._records.append(page)
         if full is not None:
             self._stage(target, full, "update", page, made.conflicts)
-        elif target.candidate is not None and target.candidate.state == "open" and target.candidate.kind == "update":
-            self._drop_candidate(target.candidate, "the page has what it proposed")
+        elif waits and waiting is not None and waiting.kind == "update":
+            self._drop_candidate(waiting, "the page has what it proposed")
 
     def _update(self, current: PageRecord, page: PageRecord, otherwise: FileWrite | None) -> None:
         content = encode(page.markdown)

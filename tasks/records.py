@@ -299,6 +299,7 @@ class PageRecord:
     former_slugs: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     deleted: str = ""                   # when a person deleted the file; the row stays, so it stays deleted
+    apart: tuple[str, ...] = ()         # ids of pages that are alike, and that a person does not want merged with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,6 +324,8 @@ class CandidateRecord:
     note: str = ""                      # reason given with discard
     page: str = ""                      # JSON of the PageRecord that promotion would record
     said_hash: str = ""                 # of what its file says, boxes and the spelling of properties aside
+    absorbs: str = ""                   # id of a page that becomes part of this one
+    absorbs_hash: str = ""              # of that page's file when the merge was proposed
 
 
 @dataclass(frozen=True, slots=True)

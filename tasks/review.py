@@ -37,6 +37,8 @@ class Draft:
     reasons: tuple[str, ...]
     proposal_hash: str
     subject: str
+    absorbs: str = ""  # of a merge: id of the page that goes, and the hash of its file
+    absorbs_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,8 @@ def _waiting(draft: Draft, path: str, expected: str | None, ingested: str) -> Fi
         ingested=ingested,
         page=json.dumps(_PAGE.dump_python(replace(draft.page, markdown=""), mode="json")),
         said_hash=said_hash(text),
+        absorbs=draft.absorbs,
+        absorbs_hash=draft.absorbs_hash,
     )
     return FileWrite(path, expected, content, Changes(candidates=(record,)))
 
@@ -145,6 +149,8 @@ def renew(
         reasons=(*kept, *merged.conflicts),
         proposal_hash=candidate.proposal_hash,
         subject=candidate.subject,
+        absorbs=candidate.absorbs,
+        absorbs_hash=candidate.absorbs_hash,
     )
     step = f"It was made anew from both; look at it: nightwiki candidates diff {candidate.slug}"
     fresh = _waiting(draft, candidate.path, digest(content), candidate.ingested)
