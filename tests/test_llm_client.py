@@ -345,3 +345,33 @@ def test_a_key_is_never_shown(provider: str, status: int, monkeypatch: pytest.Mo
         told.append(repr(error))
         error = error.__context__
     assert [text for text in told if KEY in text] == []
+
+
+def test_a_server_that_takes_no_schema_is_asked_in_words(model: Loopback) -> None:
+    """The schema is given up for good at the first refusal, at once, and the refusal is counted."""
+
+    def answer(question: Question) -> str | Reply:
+        if "response_format" in question.body:
+            return Reply(400, b'{"error": {"message": "response_format?"}}', {"Content-Type": "application/json"})
+        return GOOD
+
+    model.answer = answer
+    clock = FakeClock()
+    asker = client(model, clock, retries=0)
+    assert asker.ask(PROMPT, Facts) == asker.ask(PROMPT, Facts)
+    assert ["response_format" in one.body for one in model.questions] == [True, False, False]
+    assert asker.spent.calls == 3 and clock.slept == []
+
+
+def test_a_provider_that_refuses_everything_is_refused(model: Loopback) -> None:
+    """Asking in words does not hide a refusal."""
+    model.script(Reply(400, b'{"error": {"message": "bad"}}', {"Content-Type": "application/json"}))
+    assert kind_of(model) == Kind.REFUSED and model.calls == 2
+
+
+def test_no_tool_is_ever_offered(model: Loopback) -> None:
+    """A model can answer, and do nothing else."""
+    asker = client(model)
+    asker.ask(PROMPT, Facts)
+    list(asker.stream(PROMPT))
+    assert [{"tools", "tool_choice", "functions"} & set(one.body) for one in model.questions] == [set(), set()]

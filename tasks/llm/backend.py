@@ -48,13 +48,15 @@ class CallFailed(Exception):
     """A call brought no reply. `charged` says whether the provider may still ask money for it."""
 
     def __init__(self, kind: Kind, reason: str, next_step: str = "", *, passing: bool = False,
-                 wait: float | None = None, final: bool = False, charged: bool = False) -> None:
+                 wait: float | None = None, final: bool = False, charged: bool = False,
+                 otherwise: bool = False) -> None:
         super().__init__(reason)
         self.kind, self.reason, self.next_step = kind, reason, next_step
         self.passing = passing  # may succeed when it is tried again
         self.wait = wait        # seconds that the provider asks to wait
         self.final = final      # every further call of this run would fail alike
         self.charged = charged
+        self.otherwise = otherwise  # the backend now knows another way of asking: ask again at once
 
 
 class Backend(Protocol):

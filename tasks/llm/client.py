@@ -146,22 +146,24 @@ class Client:
 
     def _carried_out(self, role: Role, served: Served, call: Call) -> Completion:
         """The completion of a call, tried again while its failures may pass. Raises CallFailed or ModelError."""
-        tries = self._endpoint.retries + 1
-        for number in range(tries):
+        tries, number = self._endpoint.retries + 1, 0
+        while True:
             try:
                 completion = self._once(role, served, call)
             except CallFailed as failed:
+                if failed.otherwise:
+                    continue
+                number += 1
                 # A model that hangs is tried once more, not as often as one that answers with an error at once.
-                enough = number + 1 >= (min(tries, 2) if failed.kind is Kind.TIMED_OUT else tries)
+                enough = number >= (min(tries, 2) if failed.kind is Kind.TIMED_OUT else tries)
                 too_long = failed.wait is not None and failed.wait > _LONGEST_WAIT
                 if not failed.passing or failed.final or enough or too_long or self._is_stopped(served):
                     self._remember(failed, served)
                     raise
-                self._pause(number, failed)
+                self._pause(number - 1, failed)
             else:
                 self._fared_well(served)
                 return completion
-        raise AssertionError("the last try returns or raises")
 
     def _once(self, role: Role, served: Served, call: Call) -> Completion:
         most = self._most(served, call)

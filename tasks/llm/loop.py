@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import contextlib
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
@@ -46,7 +47,18 @@ def _running() -> asyncio.AbstractEventLoop:
 
 
 def _stop(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
+    with contextlib.suppress(TimeoutError):
+        asyncio.run_coroutine_threadsafe(_wound_up(), loop).result(timeout=2)
     loop.call_soon_threadsafe(loop.stop)
     thread.join(timeout=2)
     if not thread.is_alive():
         loop.close()
+
+
+async def _wound_up() -> None:
+    """End what is still under way, so that nothing is complained about at exit."""
+    tasks = [one for one in asyncio.all_tasks() if one is not asyncio.current_task()]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.get_running_loop().shutdown_asyncgens()

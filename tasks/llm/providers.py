@@ -6,12 +6,12 @@ failure, in words without keys.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import queue
 import ssl
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from concurrent.futures import Future
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from config.errors import MissingExtraError, ModelError
@@ -47,17 +47,20 @@ class ProviderBackend:
         self._key = key_for(name, settings)
         self._http = make_client(settings, _address(name, settings), settings.endpoint.timeout_seconds)
         self._model = _model(name, settings, self._key, self._http)
-        self._native = name.provider != COMPATIBLE  # whether the provider holds the model to a schema
+        self._native = True  # whether the server holds the model to a schema; unlearnt when it refuses one
 
     def complete(self, call: Call) -> Completion:
         """The reply to a call. Raises CallFailed."""
+        native = self._native and call.schema is not None
         try:
-            return self._complete(call)
+            return self._complete(call, native)
         except CallFailed as failed:
-            if not (self._native and call.schema and failed.kind is Kind.REFUSED and not failed.final):
+            if not native or failed.kind is not Kind.REFUSED or failed.final:
                 raise
-        self._native = False  # the provider does not take this schema: ask for the form in words alone
-        return self._complete(call)
+            # The server does not take a schema, or not this one: from now on the form is asked for in words alone.
+            self._native = False
+            failed.otherwise = True
+            raise
 
     def stream(self, call: Call) -> Iterator[str]:
         """The reply's text as it comes. Raises CallFailed, also in the middle."""
@@ -75,10 +78,10 @@ class ProviderBackend:
         """Close the connections."""
         loop.wait_for(self._http.aclose())
 
-    def _complete(self, call: Call) -> Completion:
+    def _complete(self, call: Call, native: bool) -> Completion:
         from pydantic_ai.direct import model_request
 
-        messages, options, form = self._request(call)
+        messages, options, form = self._request(call, native)
         work = loop.submit(
             model_request(self._model, messages, model_settings=options, model_request_parameters=form)
         )
@@ -99,16 +102,17 @@ class ProviderBackend:
     async def _streamed(self, call: Call, pieces: queue.SimpleQueue[str | None]) -> None:
         from pydantic_ai.direct import model_request_stream
 
-        messages, options, form = self._request(replace(call, schema=None))
+        messages, options, form = self._request(call, False)
         async with model_request_stream(
             self._model, messages, model_settings=options, model_request_parameters=form
         ) as response:
-            async for piece in _texts(response):
-                pieces.put(piece)
+            async with contextlib.aclosing(_texts(response)) as texts:
+                async for piece in texts:
+                    pieces.put(piece)
             if response.finish_reason == "length":
                 raise CallFailed(Kind.TRUNCATED, "the reply was cut off at its greatest length", charged=True)
 
-    def _request(self, call: Call) -> tuple[list[ModelMessage], ModelSettings, ModelRequestParameters]:
+    def _request(self, call: Call, native: bool) -> tuple[list[ModelMessage], ModelSettings, ModelRequestParameters]:
         from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, UserPromptPart
         from pydantic_ai.models import ModelRequestParameters
         from pydantic_ai.output import OutputObjectDefinition
@@ -124,7 +128,7 @@ class ProviderBackend:
         if self.name.provider == COMPATIBLE:
             options["temperature"] = 0.0
         form = ModelRequestParameters()
-        if call.schema is not None and self._native:
+        if native and call.schema is not None:
             wanted = OutputObjectDefinition(json_schema=call.schema, name="reply")
             form = ModelRequestParameters(output_mode="native", output_object=wanted, allow_text_output=True)
         return messages, options, form
@@ -245,7 +249,7 @@ def _model(name: ModelName, settings: Settings, key: Key, http: httpx2.AsyncClie
     return OpenAIChatModel(name.name or "default", provider=provider, profile=plain)
 
 
-async def _texts(response: Any) -> AsyncIterator[str]:
+async def _texts(response: Any) -> AsyncGenerator[str, None]:
     """The pieces of text of a stream."""
     from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
 
