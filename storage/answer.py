@@ -15,7 +15,7 @@ from storage.index_files import SearchIndex
 from storage.nearness import Nearness, ask, nearness
 from storage.opened import Opened, Question
 from tasks import tokens
-from tasks.bm25 import Match, idf, most_possible
+from tasks.bm25 import Match, Scorer, idf, most_possible
 from tasks.fusion import DEPTH, Candidates, Fused, Ranking, fuse
 from tasks.model import Model
 from tasks.passages import PageBlocks, Wanted, by_meaning, by_words, term_hash
@@ -23,6 +23,7 @@ from tasks.plain import plain
 from tasks.ranking import top_matching
 from tasks.scope import MOST_BRANCHES
 from tasks.search_result import Degraded, Hit, SearchResult
+from tasks.spelling import corrected
 
 GAP = 0.35
 """Below this share of the question's idf mass on the best page, the wiki's words do not cover the question.
@@ -44,15 +45,17 @@ def answer(wiki: str, opened: Opened, model: Model | None, question: Question) -
     degraded = list(opened.degraded)
     asked = ask(model, index, question, degraded)
     words = tokens.terms(question.text[: MOST_TERMS * 20])[:MOST_TERMS]
-    terms = [*words, *_alias_terms(question.text, index)]
-    matches = opened.pages.match(terms)
+    asked_terms = [*words, *_alias_terms(question.text, index)]
+    written = opened.pages.match(asked_terms)
+    terms, matches = _spelt(asked_terms, written, opened.pages)
     scores = opened.pages.scores(terms, matches)
     coverage = opened.pages.coverage(matches)
     mask = opened.mask(question.filters)
     depth = max(DEPTH, question.k)
     keyword = top_matching(scores, depth, mask)
-    covered = float(coverage[keyword.docs[0]]) if keyword.docs else 0.0
-    gap = covered < GAP
+    as_written = coverage if matches is written else opened.pages.coverage(written)
+    covered = float(as_written[keyword.docs[0]]) if keyword.docs else 0.0
+    gap = covered < GAP  # a corrected word may be another one, so it fills no gap
 
     branches = () if gap else _branches(opened, question, keyword, coverage, covered)
     if branches:
@@ -68,7 +71,8 @@ def answer(wiki: str, opened: Opened, model: Model | None, question: Question) -
 
     hits = _page_hits(wiki, opened, model, question, evidence) if question.layer != "chunks" else []
     if question.layer != "pages" or gap:
-        ranking = top_matching(opened.chunks.scores(words), question.k)
+        spelt, found = _spelt(words, opened.chunks.match(words), opened.chunks)
+        ranking = top_matching(opened.chunks.scores(spelt, found), question.k)
         saying = opened.chunks.coverage(opened.chunks.match(words))[list(ranking.docs)]
         better = int(np.count_nonzero(saying > covered))  # pieces that say more of the question than any page
         try:
@@ -78,6 +82,17 @@ def answer(wiki: str, opened: Opened, model: Model | None, question: Question) -
             degraded.append(Degraded("snapshot", f"{error.subject}: {error.cause}", error.next_step))
         hits = _offered(hits, pieces, question, min(PIECES_AT_GAP, better))
     return SearchResult(question.text, opened.snapshot.id, gap, tuple(degraded), tuple(hits), branches)
+
+
+def _spelt(
+    terms: Sequence[str], matches: tuple[Match, ...], scorer: Scorer
+) -> tuple[Sequence[str], tuple[Match, ...]]:
+    """The terms with unknown ones taken for the known ones that were meant, and their matches."""
+    meant = corrected([match.term for match in matches if not len(match.docs)], scorer.postings)
+    if not meant:
+        return terms, matches
+    spelt = [meant.get(term, term) for term in terms]
+    return spelt, scorer.match(spelt)
 
 
 def _branches(

@@ -301,3 +301,12 @@ def test_the_json_has_the_agreed_fields(tmp_path: Path) -> None:
         "page_hash",
         "citations",
     }
+
+
+def test_a_slip_of_the_pen_finds_what_was_meant(tmp_path: Path) -> None:
+    """The misspelt word counts as the known one, but fills no gap; a known word is never taken for another."""
+    wiki = [page(1, "Transistor", "A transistor amplifies."), page(2, "Transit", "Planets in transit.")]
+    result = engine(tmp_path, wiki).search("transistr", explain=True)
+    assert [hit.title for hit in result.hits] == ["Transistor"] and result.gap
+    assert result.hits[0].explain is not None and result.hits[0].explain.terms[0].term == "transistor"
+    assert titles(engine(tmp_path / "again", wiki), "transit") == ["Transit"]
