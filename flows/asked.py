@@ -32,6 +32,7 @@ class LookedUp:
     found: Found
     parts: tuple[str, ...] = ()
     translated: str = ""
+    by_part: tuple[Found, ...] = ()  # what was found for each part that the wiki covers
     uncovered: tuple[str, ...] = ()  # parts that the wiki's words do not cover, while they cover others
 
 
@@ -62,7 +63,8 @@ def look_up(
     covered = [one for one in (first, *others) if not one.gap]  # what answers no part takes no place beside what does
     merged = replace(together(covered or [first, *others]), question=first.question)
     uncovered = [part for part, one in zip(wordings, others, strict=True) if one.gap and part in parts]
-    return LookedUp(merged, parts, translated, tuple(uncovered) if covered else ())
+    by_part = [one for part, one in zip(wordings, others, strict=True) if not one.gap and part in parts]
+    return LookedUp(merged, parts, translated, tuple(by_part), tuple(uncovered) if covered else ())
 
 
 def _parts_by_model(question: str, asker: Asker | None) -> tuple[str, ...]:

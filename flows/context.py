@@ -42,7 +42,7 @@ def build_pack(
     if not goal.strip():
         raise NightwikiError("goal", "is empty", 'Say what the pack is for: nightwiki context build "early computers"')
     if tokens < 1:
-        raise NightwikiError(f"a budget of {tokens} tokens", "holds nothing", f"Ask for {TOKENS}, say")
+        raise NightwikiError(f"a budget of {tokens} tokens", "holds nothing", f"Ask for {TOKENS} or so")
     count = min(MOST_PAGES, max(LEAST_PAGES, tokens // _TOKENS_A_PAGE))
     found = look_up(engine, goal, count, filters, exclude_ids, as_of, asker)
     told = replace(found.found, degraded=(*trouble, *found.found.degraded))

@@ -40,6 +40,9 @@ PAGES = 8
 """Pages of each wiki that an answer may draw from."""
 
 MOST_NEAR = 3
+MOST_A_PART = 2
+"""Passages quoted for each part of a question that was taken apart."""
+
 _INGEST = "Bring one with: nightwiki ingest FILE-OR-ADDRESS"
 
 
@@ -114,17 +117,20 @@ class _Telling:
     cut: list[Cut] = field(default_factory=list)
     trouble: list[Degraded] = field(default_factory=list)
     note: str = ""
+    paragraph: int = -1
 
     def quotes(self) -> Iterator[Event]:
         """The best passages, quoted."""
-        for quoted in answering_quotes.passages(self.looked_up.found):
-            yield from self._quoted(quoted)
+        parts = self.looked_up.by_part
+        for found in parts or (self.looked_up.found,):
+            for quoted in answering_quotes.passages(found, MOST_A_PART if parts else answering_quotes.MOST_PASSAGES):
+                yield from self._quoted(quoted)
 
     def gap(self) -> Iterator[Event]:
         """What the sources say that no page tells, and a note of what is missing."""
         found = self.looked_up.found
         self.state = "gap" if found.snapshot.strip(",") else "empty"
-        offered = answering_quotes.of_sources(found.pieces, 1)
+        offered = answering_quotes.of_sources(found.pieces, found.weights)
         for quoted in offered:
             yield from self._quoted(quoted)
         self.note = gap_note(found.unknown, bool(offered), self.state)
@@ -181,20 +187,26 @@ class _Telling:
         )
 
     def _quoted(self, quoted: answering_quotes.Quoted) -> Iterator[Event]:
+        if _key(quoted.reference) in self.numbers:
+            return  # another part was answered with it
+        self.paragraph += 1
         for sentence in quoted.sentences:
-            yield from self._sentence(sentence, [quoted.reference])
+            yield from self._sentence(replace(sentence, paragraph=self.paragraph), [quoted.reference])
 
     def _sentence(self, sentence: Sentence, references: Sequence[Reference]) -> Iterator[Event]:
         """A sentence with its references numbered in the order of their first use."""
         numbers = []
         for reference in references:
-            key = (reference.wiki, reference.id, reference.block, reference.start)
-            number = self.numbers.get(key)
+            number = self.numbers.get(_key(reference))
             if number is None:
-                number = self.numbers[key] = len(self.numbers) + 1
+                number = self.numbers[_key(reference)] = len(self.numbers) + 1
                 yield Cited(renumbered(reference, number))
             numbers.append(number)
         yield replace(sentence, citations=tuple(numbers))
+
+
+def _key(reference: Reference) -> tuple[str, str, int, int]:
+    return reference.wiki, reference.id, reference.block, reference.start
 
 
 def gap_note(unknown: Sequence[str], offered: bool, state: State) -> str:

@@ -13,13 +13,14 @@ from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from storage.answer import MOST_TERMS, answer
 from storage.opened import Opened, Question
 from tasks import tokens
 from tasks.found import Found, FoundBlock, FoundPage, Labelled
 from tasks.model import Model
-from tasks.passages import Wanted, block_scores
+from tasks.passages import PageBlocks, Wanted, block_scores
 from tasks.search_result import Hit
 
 MOST_UNKNOWN = 12
@@ -46,7 +47,10 @@ def passages(wiki: str, opened: Opened, model: Model | None, question: Question,
     scores = block_scores(blocks, Wanted.of(weights))
     pages = []
     highest = 1.0
+    known = {match.term for match in matches if len(match.docs)}
     for hit, doc, page, scored in zip(hits, docs, blocks, scores, strict=True):
+        if known and known.issubset(tokens.terms(hit.title)):
+            _lead_first(page, scored)
         highest = min(highest, _relevance(hit))  # no page is said to be better than one that stands before it
         rows = zip(page.blocks.tolist(), scored.tolist(), strict=True)
         pages.append(
@@ -76,6 +80,13 @@ def passages(wiki: str, opened: Opened, model: Model | None, question: Question,
         tuple(vectors.model for vectors in index.vectors),
         " ".join(json.loads(index.hits.text(doc))["title"] for doc in np.flatnonzero(index.cjk)[:SAMPLE].tolist()),
     )
+
+
+def _lead_first(page: PageBlocks, scores: NDArray[np.float64]) -> None:
+    """Asked about nothing but the page's subject, a page answers with its beginning."""
+    body = np.flatnonzero(page.blocks["level"] == 0)
+    if len(body):
+        scores[body[0]] = scores.max() * 1.01
 
 
 def _relevance(hit: Hit) -> float:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tasks import sentences, tokens
@@ -10,18 +11,30 @@ from tasks.answering import Reference, Sentence
 from tasks.blocks import references
 from tasks.found import Found, FoundPage
 from tasks.pack_choice import offered
-from tasks.pack_passages import CUT, Piece, hidden_spans, sentence_spans, visible, whole, window
-from tasks.plain import plain
+from tasks.pack_passages import Piece, hidden_spans, sentence_spans, visible, whole, window
+from tasks.plain import plain, readable
 from tasks.search_result import Hit, HitCitation
+
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 MOST_PASSAGES = 4
 """Passages of an answer: more are a list of hits again."""
+
+MOST_ROWS = 6
+"""Rows of a table."""
 
 LONGEST = 70
 """Words of one passage."""
 
 WORTH = 0.55
 """A passage worth less than this share of the best one is left out."""
+
+SPEAKS_OF_IT = 0.5
+"""Share of the question's weight that a piece of a source must hold to be offered at a gap."""
+
+SAYS_AS_MUCH = 0.7
+SAYS_MORE = 0.3
+"""Shares of what the best passage so far holds of the question: as much of it again, or so much that is new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +49,7 @@ def passages(found: Found, most: int = MOST_PASSAGES, longest: int = LONGEST) ->
     """The passages that answer, pages in the order of their rank, passages in page order; none at a gap."""
     chosen: list[tuple[int, Piece]] = []
     said: list[frozenset[str]] = []
+    held: list[Mapping[str, float]] = []
     best = 0.0
     spans = [hidden_spans(page.text) for page in found.pages]
     for unit in offered(found.pages):
@@ -49,12 +63,30 @@ def passages(found: Found, most: int = MOST_PASSAGES, longest: int = LONGEST) ->
         words = frozenset(tokens.terms(piece.text)) if piece else frozenset()
         if piece is None or not words or any(len(words & other) >= 0.7 * len(words) for other in said):
             continue
+        carried = _carries(words, page, found.weights)
+        if held and not _adds(carried, held):
+            continue
         chosen.append((unit.page, _standing(page, piece)))
         said.append(words)
+        held.append(carried)
     chosen.sort(key=lambda one: (one[0], one[1].start))
     return tuple(
-        quoted(found.pages[page], piece, number, spans[page]) for number, (page, piece) in enumerate(chosen, 1)
+        quoted(found.pages[page], piece, number, spans[page], found.weights)
+        for number, (page, piece) in enumerate(chosen, 1)
     )
+
+
+def _carries(words: frozenset[str], page: FoundPage, weights: Mapping[str, float]) -> dict[str, float]:
+    """What a passage holds of the question beyond its page's title, which every passage of the page is about."""
+    title = tokens.terms(page.hit.title)
+    return {word: weights[word] for word in words if word in weights and word not in title}
+
+
+def _adds(carried: Mapping[str, float], before: Sequence[Mapping[str, float]]) -> bool:
+    """Whether a passage holds most of what the best one holds of the question, or a good part that none held yet."""
+    mass, most = sum(carried.values()), max(sum(one.values()) for one in before)
+    fresh = sum(weight for word, weight in carried.items() if not any(word in one for one in before))
+    return mass > 0 and (mass >= SAYS_AS_MUCH * most or fresh >= SAYS_MORE * most)
 
 
 def _standing(page: FoundPage, piece: Piece) -> Piece:
@@ -67,18 +99,30 @@ def _standing(page: FoundPage, piece: Piece) -> Piece:
     return replace(piece, start=earlier[-1]) if earlier else piece
 
 
-def quoted(page: FoundPage, piece: Piece, number: int, hidden: Sequence[tuple[int, int]]) -> Quoted:
-    """A passage as a numbered reference with its sentences, in plain words."""
+def quoted(
+    page: FoundPage, piece: Piece, number: int, hidden: Sequence[tuple[int, int]], weights: Mapping[str, float]
+) -> Quoted:
+    """A passage as a numbered reference with its sentences in plain words; of a table, its head and the rows that answer."""
     text = page.text[piece.start : piece.end]
-    table = text.lstrip().startswith(("|", "```", "~~~"))
-    spans = [(0, len(text))] if table else sentence_spans(text)
+    block = page.blocks[piece.block]
+    whole_block = page.text[block.start : block.end]
+    if whole_block.startswith(("|", "```", "~~~")):
+        shown = visible(page.text, block.start, block.end, hidden)
+        lines = [readable(_rows(shown, weights) if shown.startswith("|") else text).strip("\r\n")]
+        return Quoted(reference(page, piece, number, text), (Sentence(lines[0], (number,), "quoted"),))
     found = []
-    for start, end in spans:
-        seen = visible(page.text, piece.start + start, piece.start + end, hidden)
-        words = seen.strip() if table else plain(seen)
+    for start, end in sentence_spans(text):
+        words = spoken(visible(page.text, piece.start + start, piece.start + end, hidden))
         if words:
-            found.append(Sentence(words, (number,), "quoted", number - 1))
+            found.append(Sentence(words, (number,), "quoted"))
     return Quoted(reference(page, piece, number, text), tuple(found))
+
+
+def _rows(table: str, weights: Mapping[str, float]) -> str:
+    head, rows = table.split("\n")[:2], table.split("\n")[2:]
+    worth = {row: sum(weights.get(term, 0.0) for term in set(tokens.terms(row))) for row in rows}
+    best = sorted(rows, key=lambda row: -worth[row])[:MOST_ROWS]
+    return "\n".join([*head, *(row for row in rows if row in best and (worth[row] > 0 or not any(worth.values())))])
 
 
 def reference(page: FoundPage, piece: Piece, number: int, quote: str) -> Reference:
@@ -110,6 +154,11 @@ def reference(page: FoundPage, piece: Piece, number: int, quote: str) -> Referen
     )
 
 
+def spoken(markdown: str) -> str:
+    """The words of a passage as a reader sees them, on one line."""
+    return _ESCAPED.sub(r"\1", plain(markdown))
+
+
 def headings(page: FoundPage, number: int) -> tuple[str, ...]:
     """The headings above a block, outermost first."""
     path: list[str] = []
@@ -121,13 +170,16 @@ def headings(page: FoundPage, number: int) -> tuple[str, ...]:
     return tuple(reversed(path))
 
 
-def of_sources(pieces: Sequence[Hit], number: int) -> tuple[Quoted, ...]:
-    """Evidence that no page tells, quoted: what is offered at a gap. Numbers begin with `number`."""
-    found = []
-    for place, hit in enumerate(pieces):
-        words = plain(hit.excerpt)
+def of_sources(pieces: Sequence[Hit], weights: Mapping[str, float]) -> tuple[Quoted, ...]:
+    """Evidence that no page tells, quoted: what is offered at a gap, where it holds half of the question's weight."""
+    found: list[Quoted] = []
+    for hit in pieces:
+        held = sum(weights.get(term, 0.0) for term in set(tokens.terms(hit.excerpt)))
+        if held < SPEAKS_OF_IT * sum(weights.values()) or held <= 0:
+            continue
+        number, words = len(found) + 1, spoken(hit.excerpt)
         cited = Reference(
-            number + place,
+            number,
             "chunks",
             hit.wiki,
             hit.id,
@@ -145,11 +197,7 @@ def of_sources(pieces: Sequence[Hit], number: int) -> tuple[Quoted, ...]:
             hit.citations,
         )
         parts = sentences.split(words)[:6]
-        told = [Sentence(part, (number + place,), "quoted", place) for part in parts]
+        told = [Sentence(part, (number,), "quoted") for part in parts]
         found.append(Quoted(cited, tuple(told)))
     return tuple(found)
 
-
-def shortened(text: str) -> str:
-    """A passage's text without the marks of where it was cut."""
-    return text.replace(CUT, "").strip()

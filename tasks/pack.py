@@ -185,7 +185,7 @@ def counted(pack: ContextPack, count: TokenCounter) -> ContextPack:
     for _ in range(4):
         used = count(pack.text)
         if len(str(used)) == len(str(said)):  # numbers of as many digits are as many tokens
-            return replace(pack, tokens_used=max(used, seen))
+            return replace(pack, tokens_used=used)
         pack, said, seen = replace(pack, tokens_used=used), used, max(used, seen)
     return replace(pack, tokens_used=seen)
 

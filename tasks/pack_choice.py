@@ -48,6 +48,7 @@ MOST_OMITTED = 20
 _OMITTED_SHARE = 20  # the list of what was left out takes a twentieth of the budget at most
 _REST = 0.1  # worth of a block that shares no word with the goal, beside one that answers
 _FAIR = 250  # tokens that a passage may take however little is left
+_TELLING = 5  # words from which on two passages can be said to be alike
 _LEAST = 8  # tokens below which no part of a block is looked for
 _JOINT = 2  # tokens that two texts may have more when they are put together
 
@@ -84,6 +85,7 @@ class _Packing:
     held: dict[int, int] = field(default_factory=dict)  # passages of each page
     heads: dict[int, int] = field(default_factory=dict)  # tokens of each page's section without passages
     hidden: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    repeating: set[int] = field(default_factory=set)  # pages of which a passage was left out as said before
 
     def head(self, page: int) -> int:
         """Tokens of a page's section beside its passages; 0 once it is in the pack."""
@@ -139,9 +141,11 @@ class _Packing:
         self.held[page] -= 1
 
     def said(self, words: frozenset[str]) -> bool:
-        """Whether a passage taken before says the same."""
-        return bool(words) and any(
-            len(words & other) >= ALIKE * max(len(words), len(other)) for other in (one.words for _, one in self.taken)
+        """Whether a passage taken before says the same; another figure is another statement."""
+        figures = {word for word in words if any(sign.isdigit() for sign in word)}
+        return len(words) >= _TELLING and any(
+            len(words & other) >= ALIKE * max(len(words), len(other)) and figures <= other
+            for other in (one.words for _, one in self.taken)
         )
 
     def pieces(self) -> dict[int, list[Piece]]:
@@ -167,7 +171,7 @@ def choose(
     """
     best = max((page.relevance for page in found.pages), default=0.0)
     pages = [page for page in found.pages if page.relevance >= FLOOR * best]
-    empty = _pack(goal, found, budget, form, {}, pages, ())
+    empty = _pack(goal, found, budget, form, {}, pages, (), len(pages))
     frame = counted(empty, count).tokens_used
     packing = _Packing(pages, found.weights, form, count, len(found.wikis) > 1, budget - frame)
     packing.left -= min(budget // _OMITTED_SHARE, 12 * len(pages))
@@ -198,6 +202,7 @@ def _fill(packing: _Packing, max_per_page: int) -> None:
             continue  # surely too long, so it need not be counted
         sized: _Sized | None = packing.sized(unit.page, piece)
         if sized is not None and packing.said(sized.words):
+            packing.repeating.add(unit.page)
             continue
         if sized is not None and sized.size > limit:
             sized = packing.part(unit.page, piece, limit) if first else None
@@ -235,8 +240,10 @@ def offered(pages: Sequence[FoundPage]) -> list[Unit]:
 def _fitting(goal: str, found: Found, budget: int, packing: _Packing) -> ContextPack | None:
     """The pack of what was taken, counted as printed; passages leave, last ones first, until it fits."""
     while True:
+        pieces = packing.pieces()
+        omitted = len(packing.pages) - len(packing.repeating.union(pieces))
         left = _left_out(packing, budget // _OMITTED_SHARE)
-        pack = _pack(goal, found, budget, packing.form, packing.pieces(), packing.pages, left)
+        pack = _pack(goal, found, budget, packing.form, pieces, packing.pages, left, omitted)
         pack = counted(pack, packing.count)
         if pack.tokens_used > budget and left:  # the list of what was left out goes before a passage does
             pack = counted(replace(pack, omitted=()), packing.count)
@@ -252,7 +259,7 @@ def _left_out(packing: _Packing, room: int) -> tuple[OmittedPage, ...]:
     row = 14 if packing.form == "json" else 12
     firsts: dict[int, int] = {}
     for unit in offered(packing.pages):
-        if not packing.held.get(unit.page):
+        if not packing.held.get(unit.page) and unit.page not in packing.repeating:
             firsts.setdefault(unit.page, unit.block)
     found = []
     for page in sorted(firsts)[: min(MOST_OMITTED, room // row)]:
@@ -283,6 +290,7 @@ def _pack(
     pieces: Mapping[int, Sequence[Piece]],
     pages: Sequence[FoundPage],
     left: tuple[OmittedPage, ...],
+    omitted: int,
 ) -> ContextPack:
     return ContextPack(
         shown_goal(goal),
@@ -290,7 +298,7 @@ def _pack(
         budget,
         tuple(_cautioned(packed_page(pages[number], pieces[number])) for number in sorted(pieces)),
         left,
-        len(pages) - len(pieces),
+        omitted,
         found.snapshot,
         found.generated,
         found.gap,

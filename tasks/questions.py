@@ -22,11 +22,12 @@ _AND_ASKS = re.compile(
     re.IGNORECASE,
 )
 _COMPARED = re.compile(
-    r"^(?:please\s+)?(?:compare|contrast|(?:what(?:\s+is|['’]s|\s+are)\s+)?(?:the\s+)?differences?\s+between|how\s+do(?:es)?)"
-    r"\s+(?P<one>.+?)\s+(?:and|with|to|vs\.?|versus|differ\s+from|compare\s+(?:to|with))\s+(?P<other>.+?)\s*[?.!]*$",
+    r"^(?:(?:please\s+)?(?:compare|contrast)|(?:what(?:\s+is|['’]s|\s+are)\s+)?(?:the\s+)?differences?\s+between)"
+    r"\s+(?P<one>.+?)\s+(?:and|with|to|vs\.?|versus)\s+(?P<other>.+?)\s*[?.!]*$",
     re.IGNORECASE,
 )
 _VERSUS = re.compile(r"^(?P<one>.+?)\s+(?:vs\.?|versus)\s+(?P<other>.+?)\s*[?.!]*$", re.IGNORECASE)
+_DIFFERS = re.compile(r"^how\s+do(?:es)?\s+(?P<one>.+?)\s+differ\s+from\s+(?P<other>.+?)\s*[?.!]*$", re.IGNORECASE)
 _LONGEST_NAME = 8  # words
 
 
@@ -36,7 +37,7 @@ def parts(question: str) -> tuple[str, ...]:
     asked = [one.strip() for one in _QUESTION_END.split(text) if tokens.terms(one)]
     found = [part.strip(" ,;") for one in asked for part in _AND_ASKS.split(one)]
     if len(found) == 1:
-        compared = _COMPARED.match(text) or _VERSUS.match(text)
+        compared = _COMPARED.match(text) or _VERSUS.match(text) or _DIFFERS.match(text)
         if not compared:
             return ()
         found = [compared["one"], compared["other"]]
