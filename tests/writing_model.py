@@ -95,7 +95,7 @@ def _analysed(parts: Mapping[str, str]) -> dict[str, Any]:
 def _decided(parts: Mapping[str, str]) -> dict[str, Any]:
     decisions: list[dict[str, Any]] = []
     banned = re.findall(r"Not: (.+)", parts["purpose"])
-    if any(word in parts["title"] + parts["subjects"] for line in banned for word in line.split(", ")):
+    if any(word in parts["title"] for line in banned for word in line.split(", ")):
         return {"in_scope": False, "scope_reason": "the owner does not want it", "decisions": []}
     for line in parts["subjects"].splitlines():
         if found := _SUBJECT.match(line):

@@ -92,9 +92,8 @@ def settle(asker: Asker, ground: Ground, written: Sequence[WrittenSentence]) -> 
 
 def plain_text(text: str) -> tuple[str, tuple[str, ...]]:
     """A model's sentence without markup, images and passage numbers, and the titles it wanted to link to."""
+    text = _IMAGE.sub(" ", _FENCE.sub(" ", text))
     wanted = [match[1].strip() for match in _WIKILINK.finditer(text)]
-    text = _FENCE.sub(" ", text)
-    text = _IMAGE.sub(" ", text)
     text = _WIKILINK.sub(lambda match: match[2] or match[1], text)
     text = _LINK.sub(r"\1", text)
     text = _NOTE.sub("", text)
