@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -316,6 +317,9 @@ def test_a_signal_ends_all_that_was_started(up: Up) -> None:
 def test_after_a_power_cut_one_night_catches_up(up: Up, tmp_path_factory: pytest.TempPathFactory) -> None:
     """All is killed, three nights pass; then `up` comes back on the same database, and one night does for all."""
     again = Up(up.wiki, tmp_path_factory.mktemp("user"))
+    planned = {"state": {"type": {"any_": ["SCHEDULED"]}}}
+    nightly = {"name": {"any_": ["nightly"]}}
+    wait_until(lambda: len(again.post("flow_runs/filter", flow_runs=planned, flows=nightly)) >= 3, 60)
     again.kill_all()
     wait_until(lambda: not server.answers(again.endpoint.api_url), 30)
     assert server.find_server(up.wiki) is None
@@ -429,3 +433,22 @@ def test_end_states_by_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ("FAILED", "Partial"),
         ("FAILED", "Failed"),
     ]
+
+
+def test_a_cancelled_run_begins_no_further_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is under way ends at its next sign of progress; no server is asked for that."""
+    monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
+    from flows.console.bars import Bars
+    from flows.console.runner import PrefectRunner
+
+    stop = threading.Event()
+    runner = PrefectRunner(Bars(), stop)
+    runner.progress("read", 1, 2)
+    stop.set()
+    for step in (
+        lambda: runner.run("commit", lambda: pytest.fail("it ran")),
+        lambda: runner.map("read", lambda item: pytest.fail("it ran"), [1]),
+        lambda: runner.progress("read", 2, 2),
+    ):
+        with pytest.raises(NightwikiError, match="was cancelled"):
+            step()

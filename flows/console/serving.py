@@ -31,5 +31,5 @@ def serve(wiki: Wiki, ready: Callable[[], None]) -> None:
     ready()
     try:
         asyncio.run(runner.start())
-    except (KeyboardInterrupt, TerminationSignal):
+    except (KeyboardInterrupt, TerminationSignal, SystemExit):  # the last when the signal came while it was starting
         return
