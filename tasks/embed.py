@@ -33,6 +33,8 @@ _MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2
 _TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "config.json")
 _MULTILINGUAL = re.compile(r"multilingual|bge-m3|-zh|-ja|-ko|gemma|LaBSE|xlm|qwen", re.IGNORECASE)
 _CJK_LIMIT = 0.30  # from this share of letters on, an English model sees noise
+_WARNING = re.compile(r"^> \[!warning\][^\n]*\n?(?:^>[^\n]*\n?)*", re.MULTILINE)
+"""A callout such as the one about sources that contradict each other: it stands beside the page's subject."""
 _LONGEST_WORD = 12  # characters of text kept for each token a model may see; more than enough in any language
 
 
@@ -97,7 +99,7 @@ def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def page_text(title: str, tags: Sequence[str], markdown: str, max_tokens: int = 512) -> str:
     """What stands for a page: title, tags and first words, somewhat more than a model of `max_tokens` sees."""
-    text = readable(markdown[: max_tokens * _LONGEST_WORD * 2]).lstrip()
+    text = readable(_WARNING.sub("", markdown[: max_tokens * _LONGEST_WORD * 2])).lstrip()
     heading, _, rest = text.partition("\n")
     body = plain(rest if heading.lstrip("# ").strip() == title else text)
     head = f"{title}\n{', '.join(tags)}" if tags else title

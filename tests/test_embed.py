@@ -113,6 +113,14 @@ def test_the_text_is_cut_to_what_a_model_sees() -> None:
     assert len(embed.page_text("T", (), "word " * 200_000, 256)) <= 256 * 12
 
 
+def test_a_warning_is_not_what_a_page_is_about() -> None:
+    """The callout about a contradiction leaves a page as near to its subject as it was."""
+    plainly = embed.page_text("Z3", (), "# Z3\n\nA computer.\n\nOf 1941.\n")
+    warned = "# Z3\n\nA computer.\n\n> [!warning] Two sources contradict each other\n> - \"1941\"\n\nOf 1941.\n"
+    assert embed.page_text("Z3", (), warned) == plainly
+    assert "Mind" in embed.page_text("Z3", (), "# Z3\n\n> [!note] Mind\n> it")
+
+
 def test_hashes_tell_models_and_texts_apart() -> None:
     """Equal only for the same text and the same model."""
     assert len({embed.text_hash(text, model) for text in ("a", "b") for model in ("m", "n")}) == 4

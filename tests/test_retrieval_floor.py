@@ -23,7 +23,7 @@ HELD_BY_THE_DEMO: Mapping[tuple[Configuration, str], float] = {
     ("bm25", "lexical"): 0.8,
     ("fused", "identifier"): 1.0,
     ("fused", "lexical"): 1.0,
-    ("fused", "paraphrase"): 0.8,
+    ("fused", "paraphrase"): 0.79,  # 0.8 until the page on Grace Hopper told of a clash of its sources
 }
 """Mean reciprocal rank of the page that answers."""
 
