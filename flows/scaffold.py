@@ -3,7 +3,8 @@ Bases, which a person may change."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from config.wiki import Wiki
@@ -16,7 +17,7 @@ from flows.steps import StepRunner
 from storage.readin import ReadIn
 from tasks import scaffold as scaffolds
 from tasks.index_page import Entry
-from tasks.records import FileWrite, PageRecord
+from tasks.records import EmbeddingRecord, FileWrite, PageRecord
 from tasks.slugs import fold
 from tasks.text_bytes import digest, encode, shown
 
@@ -80,9 +81,19 @@ def _draw(session: Session, vault: ReadIn, make: bool) -> tuple[tuple[FileWrite,
         why = f"{path} was deleted by a person; `nightwiki scaffold` makes it again" if entries else ""
         return bases, ScaffoldReport("", path, (), (), why)
     before = f"# {wiki.name}\n" if text is None else text
-    groups = scaffolds.categories(before, entries, former)
+    groups = scaffolds.categories(before, entries, former, lambda: _vectors(session, vault))
     report = ScaffoldReport("", path, tuple((shown(name), len(members)) for name, members in groups.items()), ())
-    made = scaffolds.regenerate(before, entries, former)
+    made = scaffolds.with_categories(before, groups)
     if made == text:
         return bases, report
     return (FileWrite(path, None if text is None else digest(encode(text)), encode(made)), *bases), report
+
+
+def _vectors(session: Session, vault: ReadIn) -> Mapping[str, bytes]:
+    """The embeddings of the live pages by name; of several models those of the one that most pages have."""
+    snapshot = session.state.reader.current()
+    rows = [row for row in snapshot.rows("embeddings") if isinstance(row, EmbeddingRecord)] if snapshot else []
+    models = Counter(row.model for row in rows)
+    model = min(models, key=lambda name: (-models[name], name), default="")
+    live = {page.id: page.slug for page in vault.pages.values() if not page.deleted}
+    return {live[row.id]: row.vector for row in rows if row.model == model and row.id in live}

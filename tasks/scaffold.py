@@ -7,9 +7,11 @@ stands above the marker is the user's, byte for byte.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 
-from tasks import index_page, links, plain
+from tasks import index_page, links, plain, sentences
+from tasks.clusters import SMALLEST, clusters, name_of
 from tasks.index_page import MARKER, REST, Entry
 from tasks.pages import stem_of
 from tasks.similarity import Groups
@@ -20,6 +22,12 @@ _ODD = re.compile(r"[ \t]*(?:[#>|<*+~`\[!\-$%=]|\d+[.)])|[ \t]{4}|\t")
 _BLANK = re.compile(r"\n[ \t]*\r?\n|\Z")
 _ROW = re.compile(r"[ \t]*[-*+][ \t]")
 _ENDS = re.compile(r"\r\n|\n|\r")
+
+Vectors = Callable[[], Mapping[str, bytes]]
+
+
+def _no_vectors() -> Mapping[str, bytes]:
+    return {}
 
 
 def summary(markdown: str) -> str:
@@ -51,12 +59,13 @@ def sections(text: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def categories(
-    text: str, entries: Sequence[Entry], former: Mapping[str, str]
+    text: str, entries: Sequence[Entry], former: Mapping[str, str], vectors: Vectors = _no_vectors
 ) -> Mapping[str, tuple[Entry, ...]]:
     """Each entry in exactly one category; `former` gives the present name of a renamed page by its folded old one.
 
     A page stays where the index has it. One that is new joins the category of one of its tags, else makes one with
-    others of its tag, else joins the category whose pages are most like it. What is left comes last.
+    others of its tag, else joins the category whose pages are most like it, else makes one with pages that mean alike.
+    What is left comes last. `vectors` gives the embeddings of pages by their names, as far as there are any.
     """
     by_stem = {fold(entry.stem): entry for entry in entries}
     groups: dict[str, list[Entry]] = {}
@@ -90,14 +99,43 @@ def categories(
             continue
         name = like.most_similar(_words(entry)) if entry.stem not in listed else ""
         (groups[name] if name else last).append(entry)
+    last = _clustered(last, entries, groups, vectors) if len(last) >= SMALLEST else last
     made = {name: tuple(sorted(members, key=_order)) for name, members in groups.items()}
     return {**made, REST: tuple(last)} if last else made
 
 
+def _clustered(
+    last: Sequence[Entry], entries: Sequence[Entry], groups: dict[str, list[Entry]], vectors: Vectors
+) -> list[Entry]:
+    """Adds categories of pages that mean alike; returns what is left. Goes on until nothing more is found, so that the
+    next time finds nothing new among the same pages."""
+    held = vectors()
+    by_stem = {entry.stem: entry for entry in last}
+    spread = Counter(word for entry in entries for word in set(sentences.words(_named(entry)))) if held else Counter()
+    left = list(last)
+    while held:
+        named = 0
+        for stems in clusters(held, [entry.stem for entry in left]):
+            members = [by_stem[stem] for stem in stems]
+            name = name_of([_named(entry) for entry in members], spread, len(entries), groups.keys() | {REST})
+            if name:
+                groups[name] = members
+                named += 1
+        known = {entry.stem for members in groups.values() for entry in members}
+        left = [entry for entry in left if entry.stem not in known]
+        if not named:
+            break
+    return left
+
+
 def regenerate(text: str, entries: Sequence[Entry], former: Mapping[str, str]) -> str:
-    """The index over `entries`. A text without the marker gets it at its end, so that all of it is kept."""
+    """The index over `entries`, as `with_categories` over those that `categories` finds without embeddings."""
+    return with_categories(text, categories(text, entries, former))
+
+
+def with_categories(text: str, groups: Mapping[str, Sequence[Entry]]) -> str:
+    """The index over these categories. A text without the marker gets it at its end, so that all of it is kept."""
     ending = "\r\n" if "\r\n" in text else "\n"
-    groups = categories(text, entries, former)
     head, marker, _ = text.partition(MARKER)
     if not marker:
         head = text + ("" if not text or text.endswith(("\n", "\r")) else ending) + (ending if text else "")
@@ -109,6 +147,10 @@ def regenerate(text: str, entries: Sequence[Entry], former: Mapping[str, str]) -
 
 def _order(entry: Entry) -> tuple[str, str]:
     return entry.title.casefold(), entry.stem
+
+
+def _named(entry: Entry) -> str:
+    return " ".join((entry.title, *entry.tags))
 
 
 def _words(entry: Entry) -> str:
