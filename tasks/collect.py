@@ -105,14 +105,6 @@ def collect(
     )
 
 
-def changed_files(found: Iterable[Found], known: Iterable[SourceRecord]) -> tuple[Found, ...]:
-    """The files among `found` whose size or time is not that of their record: those that have to be read."""
-    stats = {record.location: (record.kind, record.size, record.mtime_ns) for record in known if record.content_hash}
-    return tuple(
-        one for one in found if one.kind in _ON_DISK and stats.get(one.location) != (one.kind, one.size, one.mtime_ns)
-    )
-
-
 def match_moves(
     vanished: Iterable[SourceRecord], appeared: Iterable[Found], hash_of: Callable[[Found], str]
 ) -> dict[str, Found]:

@@ -212,15 +212,6 @@ def link_block(text: str, names: Names, already: set[str]) -> str:
     return "".join((*pieces, text[last:])) if pieces else text
 
 
-def link_blocks(texts: Sequence[str], names: Names, own: Iterable[str] = ()) -> tuple[str, ...]:
-    """The blocks of one page in order, each page linked once; `own` are the stems that are never linked."""
-    already = set(own)
-    for text in texts:  # a link that a person set further down counts as the one link
-        if "[[" in text:
-            already |= {match["target"].split("/")[-1] for match in _WIKILINK.finditer(text) if match["target"]}
-    return tuple(link_block(text, names, already) for text in texts)
-
-
 def mentions(text: str, names: Names) -> frozenset[str]:
     """Stems of the pages that the text names where a link could stand."""
     found: set[str] = set()

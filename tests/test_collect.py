@@ -15,7 +15,7 @@ import pytest
 
 from config.settings import Settings
 from tasks.addresses import source_id
-from tasks.collect import Collected, changed_files, collect, match_moves
+from tasks.collect import Collected, collect, match_moves
 from tasks.records import Found, Outcome, SourceKind, SourceRecord
 from tests.web import FakeClock
 
@@ -188,6 +188,13 @@ _opened: list[str] = []
 sys.addaudithook(lambda event, args: _opened.append(str(args[0])) if event == "open" else None)
 
 
+def to_read(collected: Collected, known: tuple[SourceRecord, ...]) -> list[str]:
+    """Locations of files whose size or time is not that of their record."""
+    stats = {(record.location, record.size, record.mtime_ns) for record in known}
+    on_disk = [one for one in collected.found if one.kind in (SourceKind.FILE, SourceKind.CLIP)]
+    return [one.location for one in on_disk if (one.location, one.size, one.mtime_ns) not in stats]
+
+
 def test_unchanged_files_are_not_opened(vault: Path) -> None:
     """Size and time tell that nobody wrote to a file; neither a file nor a clipped note is opened again."""
     for number in range(20):
@@ -196,7 +203,7 @@ def test_unchanged_files_are_not_opened(vault: Path) -> None:
     known = remember(vault, night(vault))
     _opened.clear()
     collected = night(vault, known)
-    assert changed_files(collected.found, known) == ()
+    assert to_read(collected, known) == []
     assert (collected.moved, collected.vanished, collected.problems) == ({}, (), ())
     assert [name for name in _opened if name.startswith(str(vault)) and "/sources.yaml" not in name] == [
         str(vault / "raw_sources/inbox.md")
@@ -211,8 +218,7 @@ def test_changed_and_new_files_are_read(vault: Path) -> None:
     put(vault, "raw_sources/longer.txt", "more text")
     put(vault, "raw_sources/touched.txt", at=OLD + 1)
     put(vault, "raw_sources/new.txt")
-    changed = [one.path for one in changed_files(night(vault, known).found, known)]
-    assert changed == [f"raw_sources/{name}.txt" for name in ("longer", "new", "touched")]
+    assert to_read(night(vault, known), known) == [f"raw_sources/{name}.txt" for name in ("longer", "new", "touched")]
 
 
 def test_moved_files_keep_their_identity(vault: Path) -> None:
@@ -395,5 +401,5 @@ def test_ten_thousand_unchanged_sources_stay_unchanged(vault: Path) -> None:
         for number, one in enumerate(collected.found)
     )
     again = collect(vault, Settings(), known, clock=FakeClock(time.time() + 100))
-    assert changed_files(again.found, known) == ()
+    assert to_read(again, known) == []
     assert len(again.found) == 12_000

@@ -11,7 +11,7 @@ from config.settings import Settings, Staging
 from tasks.analysis import Analysis, decode
 from tasks.compile import Compilation, CompileRequest, SourceNotes
 from tasks.extractive import ExtractiveCompiler, analyse_document
-from tasks.linking import Names, link_blocks
+from tasks.linking import Names, link_block
 from tasks.reading import ReadJob, ReadResult, read
 from tasks.records import BlockKind, Outcome, PageProposal
 from tasks.staging import hold_back
@@ -99,11 +99,12 @@ def test_only_the_thin_page_waits(compiled: Compilation) -> None:
 def test_pages_link_to_each_other(compiled: Compilation) -> None:
     """Machines that a page names are linked, in the table too."""
     names = Names.of([(proposal.subject, proposal.title, proposal.aliases) for proposal in compiled.proposals])
-    lecture = "\n\n".join(link_blocks([block.text for block in page(compiled, "Zuse Z3").blocks], names, ["zuse-z3"]))
+    already = {"zuse-z3"}
+    lecture = "\n\n".join(link_block(block.text, names, already) for block in page(compiled, "Zuse Z3").blocks)
     assert "[[eniac|ENIAC]]" in lecture
     assert "[[colossus|Colossus]]" in lecture
     table = next(block for block in page(compiled, "Early machines compared").blocks if block.kind == BlockKind.TABLE)
-    assert "[[manchester-baby\\|Manchester Baby]]" in link_blocks([table.text], names)[0]
+    assert "[[manchester-baby\\|Manchester Baby]]" in link_block(table.text, names, set())
 
 
 def test_no_furniture(compiled: Compilation) -> None:

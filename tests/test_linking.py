@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.linking import Names, link_block, link_blocks, mentions, unlink
+from tasks.linking import Names, link_block, mentions, unlink
 
 PAGES = [
     ("zuse-z3", "Zuse Z3", ("Z3",)),
@@ -84,9 +84,10 @@ def test_where_nothing_is_linked(text: str) -> None:
 
 def test_one_link_a_page_and_none_to_itself() -> None:
     """Over all blocks a page is linked once; a link that stands already counts, and the own stem is never linked."""
-    texts = ["ENIAC and Grace Hopper.", "# ENIAC", "ENIAC and Zuse Z3.", "See [[grace-hopper|her page]]."]
-    expected = ("[[eniac|ENIAC]] and Grace Hopper.", "# ENIAC", "ENIAC and Zuse Z3.", "See [[grace-hopper|her page]].")
-    assert link_blocks(texts, NAMES, ["zuse-z3"]) == expected
+    texts = ["See [[grace-hopper|her page]].", "ENIAC and Grace Hopper.", "# ENIAC", "ENIAC and Zuse Z3."]
+    expected = ["See [[grace-hopper|her page]].", "[[eniac|ENIAC]] and Grace Hopper.", "# ENIAC", "ENIAC and Zuse Z3."]
+    already = {"zuse-z3"}
+    assert [link_block(text, NAMES, already) for text in texts] == expected
 
 
 def test_linking_again_changes_nothing() -> None:
@@ -132,6 +133,7 @@ def test_many_names_are_found_quickly() -> None:
     names = Names.of([(f"p{i}", f"Subject {i} of the catalogue", (f"Alias{i}x",)) for i in range(5000)])
     page = ["Nothing here names a page, but Alias77x and subject 4 of the catalogue do, once in a while."] * 50
     start = time.process_time()
-    linked = link_blocks(page, names)
+    already: set[str] = set()
+    linked = [link_block(text, names, already) for text in page]
     assert time.process_time() - start < 3
     assert linked[0].count("[[") == 2
