@@ -7,7 +7,7 @@ kind 'lint', which the diary shows like any other.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import TypeAdapter
 
@@ -21,6 +21,7 @@ from flows.merging import propose
 from flows.reading_in import take_in
 from flows.session import Session, looking
 from flows.steps import StepRunner
+from storage import tally
 from storage.durable import write_file
 from storage.readin import ReadIn, resolver
 from tasks.evidence import decode_document
@@ -54,6 +55,7 @@ class LintReport:
     findings: tuple[Finding, ...]  # that stand now
     fixed: tuple[Finding, ...] = ()  # that were put right, or with a dry run would be
     changed: tuple[str, ...] = ()  # vault paths written, or with a dry run to be written
+    fresh: int = 0  # of the findings, those that the last lint with `fix` had not
 
 
 def lint(wiki: Wiki, runner: StepRunner, now: str, fix: bool = False, dry_run: bool = False) -> LintReport:
@@ -92,7 +94,11 @@ def _fix(work: Housework, runner: StepRunner) -> LintReport:
             for page in pages
         ]
         runner.run("commit", work.commit, writes, embedded.changes)
-    return _report(session.run, issues, set(work.written), pages, taken.written)
+    proposed = [path for path in work.written if path.startswith(session.wiki.candidates_dir + "/")]
+    report = _report(session.run, issues, set(work.written), pages, (*taken.written, *proposed))
+    counted = tally.take(report.findings, tally.load(session.wiki.state_dir), session.now)
+    tally.keep(session.wiki.state_dir, counted)
+    return replace(report, fresh=counted.fresh)
 
 
 def _repairs(vault: ReadIn, issues: Sequence[Issue]) -> tuple[PageRecord, ...]:

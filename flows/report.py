@@ -10,7 +10,9 @@ from flows.embedding import Embedded
 from flows.gathering import Gathering
 from flows.reading_in import Taken
 from flows.session import Session
+from storage import tally
 from tasks import digest as digests
+from tasks.contradictions_page import open_shown
 from tasks.digest import Cost, NightReport, Problem, SourceLine, StagedLine
 from tasks.plan import Plan
 from tasks.records import GOOD, TRANSIENT, CandidateRecord, CommitResult, FileWrite, Outcome, SourceRecord
@@ -53,8 +55,19 @@ def report_of(
         degraded=embedded.degraded,
         snapshot=done.snapshot if done is not None else taken.snapshot,
         dry_run=session.dry,
+        lint=_lint_line(session, taken),
         cost=gathering.cost if gathering is not None else Cost(),
     )
+
+
+def _lint_line(session: Session, taken: Taken) -> str:
+    """What the last lint found, and how many contradictions wait; empty when there was none and none waits."""
+    counted = tally.load(session.wiki.state_dir)
+    waiting = len(open_shown(taken.vault.pages, session.rows.contradictions.values()))
+    said = [f"Lint of {counted.at[:10]}: {counted.line()}"] if counted is not None else []
+    if waiting:
+        said.append(f"{waiting} contradiction{'' if waiting == 1 else 's'} to decide on (`nightwiki contradictions`)")
+    return "; ".join(said) + "." if said else ""
 
 
 def _line(record: SourceRecord, drawn: Plan, taken: Taken) -> SourceLine:

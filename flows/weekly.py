@@ -76,7 +76,10 @@ def of_lint(report: LintReport) -> Tidied:
     """What lint found and mended."""
     counts = Counter(finding.check for finding in report.findings)
     kinds = ", ".join(f"{number} {check}" for check, number in sorted(counts.items()))
-    said = f"{_many(len(report.findings), 'finding')}{f' ({kinds})' if kinds else ''}, {len(report.fixed)} mended"
+    grave = Counter(finding.severity for finding in report.findings)
+    by_severity = ", ".join(_many(grave[name], name) for name in ("error", "warning") if grave[name])
+    new = f", {report.fresh} of them new" if report.fresh else ""
+    said = f"{by_severity or 'nothing is wrong'}{new}{f' ({kinds})' if kinds else ''}; {len(report.fixed)} mended"
     return Tidied("lint", said, findings_table(report.findings))
 
 

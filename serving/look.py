@@ -20,6 +20,7 @@ from serving.schemas import (
     ChangeItem,
     ChangesAnswer,
     Degraded,
+    LintCount,
     Lock,
     RunItem,
     RunsAnswer,
@@ -27,6 +28,7 @@ from serving.schemas import (
     SourcesAnswer,
     StatusAnswer,
 )
+from storage import tally
 from storage.locks import holder
 from storage.reader import Reader, Snapshot
 from storage.runs import Runs
@@ -43,6 +45,7 @@ def status(wiki: Wiki, engine: Engine | None = None) -> StatusAnswer:
 
     `engine` is one that is open already, over this wiki alone.
     """
+    from serving.disputed import contradictions
     from storage.engine import Engine, searched
 
     snapshot = Reader(wiki.state_dir).current()
@@ -55,6 +58,8 @@ def status(wiki: Wiki, engine: Engine | None = None) -> StatusAnswer:
         sources=dict(sorted(Counter(row["outcome"] for row in _rows(snapshot, "sources", ("outcome",))).items())),
         snapshot=snapshot.id if snapshot else "",
         last_good_night=good[-1].finished if good else "",
+        lint=_lint_count(wiki),
+        contradictions=len(contradictions(wiki).contradictions),
         locks=[
             Lock(name=name, pid=held.pid, since=held.since)
             for name in ("run", "write")
@@ -62,6 +67,13 @@ def status(wiki: Wiki, engine: Engine | None = None) -> StatusAnswer:
         ],
         degraded=[Degraded(what=one.what, reason=one.reason, next_step=one.next_step) for one in result.degraded],
     )
+
+
+def _lint_count(wiki: Wiki) -> LintCount | None:
+    counted = tally.load(wiki.state_dir)
+    if counted is None:
+        return None
+    return LintCount(at=counted.at, errors=counted.errors, warnings=counted.warnings, new=counted.fresh)
 
 
 def sources(wiki: Wiki, only: Sequence[str] = ()) -> SourcesAnswer:

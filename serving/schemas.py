@@ -120,12 +120,21 @@ class Lock(Item):
     since: str
 
 
+class LintCount(Item):
+    at: str = Field(description="When pages were last checked by `lint --fix` or the weekly tidying.")
+    errors: int
+    warnings: int
+    new: int = Field(description="Of them those that the lint before had not.")
+
+
 class StatusAnswer(Answer):
     pages: int
     candidates: int
     sources: dict[str, int] = Field(description="Number of sources by outcome.")
     snapshot: str
     last_good_night: str = Field(description="When the last night ended well; empty if none did.")
+    lint: LintCount | None = Field(None, description="Absent until the pages were checked once.")
+    contradictions: int = Field(0, description="Contradictions that wait for a decision.")
     locks: list[Lock] = Field(description="Locks held right now, and by whom.")
     degraded: list[Degraded]
 

@@ -80,6 +80,7 @@ class NightReport:
     degraded: tuple[Problem, ...] = ()
     snapshot: str = ""
     dry_run: bool = False
+    lint: str = ""  # what the last lint found, in a sentence
     cost: Cost = Cost()
 
 
@@ -109,6 +110,8 @@ def markdown(report: NightReport, zone_name: str = "UTC", linked: bool = True) -
     begun, ended = (f"{_local(time, zone):%Y-%m-%d %H:%M:%S}" for time in (report.started, report.finished))
     times = f"started {begun} · finished {ended} ({zone_name})"
     out.append(f"Run `{report.run}` · {report.state} · {times}")
+    if report.lint:
+        out += ["", report.lint]
     asked = cost_line(report.cost)
     if asked:
         out += ["", asked]

@@ -8,6 +8,7 @@ from config.wiki import Wiki
 from serving import look
 from serving.cli.common import json_option, print_json, wiki_option
 from serving.cli.group import Example
+from serving.schemas import LintCount
 
 
 @click.command(cls=Example, example="nightwiki status --json")
@@ -27,8 +28,15 @@ def status(wiki: Wiki, as_json: bool) -> None:
         ("sources", outcomes or "none yet"),
         ("snapshot", answer.snapshot or "none yet"),
         ("last good night", answer.last_good_night or "none yet"),
+        *([("to decide on", f"{answer.contradictions} contradictions")] if answer.contradictions else []),
+        *([("lint", _lint(answer.lint))] if answer.lint is not None else []),
         *(("held now", f"{lock.name} lock, by process {lock.pid} since {lock.since}") for lock in answer.locks),
         *(("degraded", f"{one.what}: {one.reason}. {one.next_step}") for one in answer.degraded),
     ]
     for name, value in rows:
         click.echo(f"{name:<19} {value}")
+
+
+def _lint(found: LintCount) -> str:
+    new = f", {found.new} of them new" if found.new else ""
+    return f"{found.errors} errors, {found.warnings} warnings{new} ({found.at[:10]})"
