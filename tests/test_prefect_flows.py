@@ -71,12 +71,21 @@ class Up:
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
-        wait_until(lambda: "Stop with" in self.log.read_text() or self.process.poll() is not None, 120)
-        endpoint = server.find_server(wiki)
+        self._wait()
+
+    def _wait(self) -> None:
+        """Until it serves; one that never does is not left behind."""
+        try:
+            wait_until(lambda: "Stop with" in self.log.read_text() or self.process.poll() is not None, 240)
+        except AssertionError:
+            self.process.terminate()
+            self.process.wait(60)
+            raise
+        endpoint = server.find_server(self.wiki)
         assert endpoint, self.log.read_text()
         self.endpoint = endpoint
         self.api = Api(endpoint.api_url)
-        wait_until(lambda: len(self.post("deployments/filter")) == 9, 60)
+        wait_until(lambda: len(self.post("deployments/filter")) >= 11, 60)
 
     def post(self, path: str, **body: Any) -> Any:
         return self.api.post(path, **body)
