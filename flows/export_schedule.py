@@ -16,6 +16,7 @@ from config.wiki import Wiki
 from flows import server
 
 FLOWS = ("nightly", "weekly", "ingest", "lint", "scaffold", "routing-clean", "promote", "discard", "undo")
+"""Those that write; questions are answered faster by `nightwiki serve`, on the read plane."""
 
 
 def prefect_yaml(wiki: Wiki, pool: str) -> str:

@@ -85,7 +85,7 @@ class Up:
         assert endpoint, self.log.read_text()
         self.endpoint = endpoint
         self.api = Api(endpoint.api_url)
-        wait_until(lambda: len(self.post("deployments/filter")) >= 11, 60)
+        wait_until(lambda: len(self.post("deployments/filter")) >= 9, 60)
 
     def post(self, path: str, **body: Any) -> Any:
         return self.api.post(path, **body)
@@ -118,7 +118,7 @@ def test_deployments_are_ours_described_and_scheduled(up: Up) -> None:
     """They carry the wiki's name, load by module path, and explain their parameters."""
     found = {one["entrypoint"]: one for one in up.post("deployments/filter")}
     flows = ("nightly", "weekly", "ingest", "lint", "scaffold", "routing_clean", "promote", "discard", "undo")
-    assert set(found) == {f"flows.deployed.{flow}" for flow in flows}
+    assert {name for name in found if name.startswith("flows.deployed.")} == {f"flows.deployed.{one}" for one in flows}
     nightly = found["flows.deployed.nightly"]
     assert (nightly["name"], nightly["tags"], nightly["paused"]) == (
         "my wiki",

@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,8 +22,6 @@ from flows.server import working_folder
 from serving.cli import run
 from tests.prefect_server import Api, bare_server, environment, wait_until
 from tests.test_prefect_flows import small_wiki
-
-FLOWS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ def test_two_wikis_on_one_server_do_not_meet(
 ) -> None:
     """One of another name has its own; one of the same name is refused, and says whose the name is."""
     other = existing(small_wiki(tmp_path / "other"), house.api.url)
-    assert len(changes(capsys, other)) == FLOWS
+    assert set(changes(capsys, other).values()) == {"created"}
     assert set(changes(capsys, house.wiki).values()) == {"unchanged"}
     twin = existing(small_wiki(tmp_path / "twin"), house.api.url, "mine")
     assert run(["-w", str(twin.root), "schedule", "apply"]) == 1
@@ -180,7 +179,7 @@ def test_a_renamed_wiki_leaves_nothing_behind(house: House, capsys: pytest.Captu
     """Its deployments move to the new name; the stranger's is as it was."""
     renamed = existing(house.wiki, house.api.url, "renamed")
     changed = changes(capsys, renamed)
-    assert sum(change == "deleted" for change in changed.values()) == FLOWS
+    assert Counter(changed.values()) == {"created": len(changed) // 2, "deleted": len(changed) // 2}
     assert {one["name"] for one in house.api.post("deployments/filter")} >= {"theirs", "renamed"}
     assert "mine" not in {one["name"] for one in house.api.post("deployments/filter")}
     now = house.api.get(f"deployments/{house.stranger['id']}")
