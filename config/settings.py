@@ -95,6 +95,9 @@ class Compile(Section):
         description="How pages are written: extractive quotes and needs no model; auto uses the model when one is set.",
     )
     sentences: int = Field(30, ge=3, description="Most sentences one source adds to a page.")
+    longest: int = Field(
+        2_000_000, ge=1000, description="Characters of one source that a model reads; a page says what was left out."
+    )
     fallback: Literal["none", "extractive"] = Field(
         "none", description="What becomes of a source that the model fails on: it waits, or it is quoted meanwhile."
     )

@@ -66,7 +66,7 @@ class Asked:
 def to_ask(session: Session, gathering: Gathering, reading: Reading, live: Mapping[str, SourceRecord]) -> Asked:
     """New and corrected sources, and those compiled for other prompts or another purpose, or not by a model.
 
-    A night over some sources only leaves the others alone; so does one before the time at which a source is tried again.
+    A night over some sources leaves the others alone; one that failed of late waits for the time of its next try.
     """
     purpose = purpose_of(session)
     wanted = basis(purpose)
@@ -107,7 +107,9 @@ def compile_with_model(
     found = _connected(session, gathering, asked, shelf, connect)
     asker: Asker = _Closed(found) if isinstance(found, Verdict) else found
     try:
-        compiler = ModelCompiler(asker, settings.fallback == "extractive", session.wiki.settings.chunks)
+        compiler = ModelCompiler(
+            asker, settings.fallback == "extractive", session.wiki.settings.chunks, settings.longest
+        )
         made = compiler.compile(request)
         gathering.cost = replace(_cost(asker.spent), expected=gathering.cost.expected)
     finally:

@@ -31,7 +31,7 @@ from tasks.writing.decide import Decisions
 from tasks.writing.failures import Failures
 from tasks.writing.find import Draft, Finder
 from tasks.writing.page import SourceFacts, Stand, lay_out, propose
-from tasks.writing.passages import Passage, Passages, passages
+from tasks.writing.passages import Passage, Passages, passages, shortened
 from tasks.writing.purpose import Purpose
 from tasks.writing.quoted import quoted
 from tasks.writing.resolve import Group, Member, resolve
@@ -60,6 +60,7 @@ class ModelCompiler:
     asker: Asker
     fallback: bool = False
     cutting: Chunks = field(default_factory=Chunks)  # of long texts that a model cuts by topics
+    longest: int = 2_000_000  # characters of one source that are read
 
     def compile(self, request: CompileRequest) -> Compilation:
         """The pages that the changed sources concern."""
@@ -75,6 +76,7 @@ class _Work:
 
     source_id: str
     passages: Passages
+    cut: str  # what of the source is not read, in words
     former: Contribution | None
     notes: Notes | None = None
     decisions: Decisions | None = None
@@ -94,6 +96,7 @@ class _Night:
         windows: ThreadPoolExecutor,
     ) -> None:
         self._asker, self._fallback, self._cutting = compiler.asker, compiler.fallback, compiler.cutting
+        self._longest = compiler.longest
         self._request, self._material = request, material
         self._sources, self._windows = sources, windows
         self._purpose = Purpose(material.purpose)
@@ -133,12 +136,12 @@ class _Night:
     def _work(self) -> Iterator[_Work]:
         for source_id in sorted(self._material.asked & self._live):
             found = passages(replace(self._material.document(source_id), source_id=source_id))
-            found = replace(found, target=self._target(source_id))
+            found, cut = shortened(replace(found, target=self._target(source_id)), self._longest)
             former = self._former(source_id)
             if former is not None and former.digest == found.digest and former.basis == self._basis:
                 self._settled[source_id] = former
                 continue
-            yield _Work(source_id, found, former)
+            yield _Work(source_id, found, cut, former)
 
     def _each(self, work: Mapping[str, _Work], step: Callable[[_Work], None]) -> None:
         """A step for every source that has come so far, each in a thread."""
@@ -348,7 +351,7 @@ class _Night:
         if not shares and not reason:
             reason = "none of the sentences written from it is borne out by it"
         digest = one.passages.digest
-        return Contribution(one.source_id, digest, self._basis, "ok" if shares else "skipped", reason, shares)
+        return Contribution(one.source_id, digest, self._basis, "ok" if shares else "skipped", reason, shares, one.cut)
 
     # --- pages
 
@@ -420,7 +423,8 @@ class _Night:
             if share is not None:
                 former = self._former(source_id)
                 fresh = source_id in contributions and (former is None or share not in former.shares)
-                found[source_id] = Stand(self._facts(source_id), _cited_at(share, self._target(source_id)), fresh)
+                facts = replace(self._facts(source_id), cut=one.cut if one is not None else "")
+                found[source_id] = Stand(facts, _cited_at(share, self._target(source_id)), fresh)
         for source_id in page.sources if page is not None else ():
             unread = source_id not in contributions and not self._former(source_id)
             if source_id in self._live and source_id not in found and unread:
@@ -447,15 +451,13 @@ class _Night:
         if source_id not in self._live:
             return SourceFacts(source_id)
         notes = self._analysis(source_id)
-        one = self._former(source_id)
         return SourceFacts(
             source_id,
             notes.quality,
             notes.quality_reasons,
             notes.injection_suspected,
             notes.published,
-            one.cut if one is not None else "",
-            links.anchor_link(self._target(source_id), ""),
+            link=links.anchor_link(self._target(source_id), ""),
         )
 
     def _opening(self, page_id: str) -> str:

@@ -100,6 +100,19 @@ def _cut(text: str) -> Iterator[str]:
         yield from (line[at : at + LONGEST] for at in range(0, len(line), LONGEST) if line[at : at + LONGEST].strip())
 
 
+def shortened(source: Passages, longest: int) -> tuple[Passages, str]:
+    """The source up to `longest` characters, and what that leaves out, in words; '' when it is whole."""
+    length = 0
+    for number, passage in enumerate(source.all):
+        length += len(passage.text)
+        if length > longest and number:
+            kept = Passages(source.source_id, source.title, source.target, source.all[:number])
+            whole = sum(len(one.text) for one in source.all)
+            read = sum(len(one.text) for one in kept.all)
+            return kept, f"Only the first {read:,} of {whole:,} characters of this source were read:"
+    return source, ""
+
+
 def windows(
     found: Sequence[Passage], size: int = WINDOW, starts: Iterable[int] = ()
 ) -> tuple[tuple[Passage, ...], ...]:
