@@ -111,7 +111,7 @@ def plan(
     draft.withdraw_candidates(proposed)
     draft.relink(published.values(), proposed)
     drawn = draft.plan(declined)
-    vanished = {page.id for page in drawn.removed}
+    vanished = set(retired)
     gone = (row.id for row in desk.contradictions.values() if row.page_id in vanished and row.state is Decision.OPEN)
     changes = replace(
         drawn.changes,
