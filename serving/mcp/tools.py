@@ -102,11 +102,7 @@ def _does(function: Callable[[Backend, A], Answered]) -> Callable[[Backend, Base
 
 
 def _printed(command: str) -> type[BaseModel]:
-    return schemas.ANSWERS.get(command, _Open)
-
-
-class _Open(BaseModel):
-    schema_version: int
+    return schemas.ANSWERS[command]
 
 
 _TOOLS = (

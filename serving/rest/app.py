@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from fastapi import Body, FastAPI, Path, Query, Request
+from fastapi import Body, Depends, FastAPI, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
@@ -32,6 +32,7 @@ from serving.rest.answers import answered
 from serving.rest.events import stream
 from serving.rest.guard import Guard, Rules
 from serving.rest.openapi import EXAMPLES, PROBLEMS, shown_as
+from serving.rest.query_string import from_query
 from tasks.answering import event_json
 from tasks.text_bytes import shown
 
@@ -137,19 +138,15 @@ def _agents_server(backend: Backend) -> Server[Any]:
 
 def _model(command: str) -> type[BaseModel]:
     """What a command prints with --json, and a route answers too."""
-    return schemas.ANSWERS.get(command, _Open)
-
-
-class _Open(BaseModel):
-    schema_version: int
+    return schemas.ANSWERS[command]
 
 
 def _search_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
     def found(request: asked.SearchRequest) -> Response:
         return answered(backend.search(request).to_json())
 
-    @app.get("/search", **shown_as(schemas.SearchAnswer, "search"))
-    async def search(request: Annotated[asked.SearchRequest, Query()]) -> Response:
+    @app.get("/search", **shown_as(schemas.SearchAnswer, "search", query=asked.SearchRequest))
+    async def search(request: Annotated[asked.SearchRequest, Depends(from_query(asked.SearchRequest))]) -> Response:
         """The pages that answer a question, by words and by meaning."""
         return await desk.work(found, request)
 
@@ -182,8 +179,10 @@ def _evidence_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
         chunks = stream(lambda: map(event_json, backend.query(request)), desk.streamers)
         return StreamingResponse(desk.streaming(chunks), media_type="text/event-stream")
 
-    @app.get("/query", **shown_as(_model("query"), "query", stream=True))
-    async def query(request: Annotated[asked.QueryRequest, Query()], http: Request) -> Response:
+    @app.get("/query", **shown_as(_model("query"), "query", stream=True, query=asked.QueryRequest))
+    async def query(
+        request: Annotated[asked.QueryRequest, Depends(from_query(asked.QueryRequest))], http: Request
+    ) -> Response:
         """An answer, each sentence cited; as server-sent events with `Accept: text/event-stream`."""
         return await respond(request, http.headers.get("accept", ""))
 
@@ -205,13 +204,15 @@ def _evidence_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
 
 
 def _page_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
-    @app.get("/pages", **shown_as(served.PagesAnswer, "pages"))
-    async def pages(request: Annotated[asked.PagesRequest, Query()]) -> Response:
+    @app.get("/pages", **shown_as(served.PagesAnswer, "pages", query=asked.PagesRequest))
+    async def pages(request: Annotated[asked.PagesRequest, Depends(from_query(asked.PagesRequest))]) -> Response:
         """The pages that the conditions let through, by path."""
         return answered(await desk.work(backend.pages, request))
 
-    @app.get("/pages/{name:path}", **shown_as(served.PageAnswer, "page", moved=True))
-    async def page(name: Name, request: Annotated[asked.PageRequest, Query()], http: Request) -> Response:
+    @app.get("/pages/{name:path}", **shown_as(served.PageAnswer, "page", moved=True, query=asked.PageRequest))
+    async def page(
+        name: Name, request: Annotated[asked.PageRequest, Depends(from_query(asked.PageRequest))], http: Request
+    ) -> Response:
         """One page by slug, id or path. A former slug is answered with where the page is now."""
         told = await desk.work(backend.page, name, request)
         if not told.moved_from:
@@ -225,23 +226,23 @@ def _page_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
 
 
 def _state_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
-    @app.get("/changes", **shown_as(schemas.ChangesAnswer, "changes"))
-    async def changes(request: Annotated[asked.ChangesRequest, Query()]) -> Response:
+    @app.get("/changes", **shown_as(schemas.ChangesAnswer, "changes", query=asked.ChangesRequest))
+    async def changes(request: Annotated[asked.ChangesRequest, Depends(from_query(asked.ChangesRequest))]) -> Response:
         """Pages made, changed or deleted since a snapshot, a run or a date."""
         return answered(await desk.work(backend.changes, request.wiki, request.since))
 
-    @app.get("/sources", **shown_as(schemas.SourcesAnswer, "sources"))
-    async def sources(request: Annotated[asked.SourcesRequest, Query()]) -> Response:
+    @app.get("/sources", **shown_as(schemas.SourcesAnswer, "sources", query=asked.SourcesRequest))
+    async def sources(request: Annotated[asked.SourcesRequest, Depends(from_query(asked.SourcesRequest))]) -> Response:
         """What became of each source, why, and what to do."""
         return answered(await desk.work(backend.sources, request))
 
-    @app.get("/runs", **shown_as(schemas.RunsAnswer, "runs"))
-    async def runs(request: Annotated[asked.RunsRequest, Query()]) -> Response:
+    @app.get("/runs", **shown_as(schemas.RunsAnswer, "runs", query=asked.RunsRequest))
+    async def runs(request: Annotated[asked.RunsRequest, Depends(from_query(asked.RunsRequest))]) -> Response:
         """The newest runs, also failed and running ones."""
         return answered(await desk.work(backend.runs, request))
 
-    @app.get("/status", **shown_as(schemas.StatusAnswer, "status"))
-    async def status(request: Annotated[asked.OfWiki, Query()]) -> Response:
+    @app.get("/status", **shown_as(schemas.StatusAnswer, "status", query=asked.OfWiki))
+    async def status(request: Annotated[asked.OfWiki, Depends(from_query(asked.OfWiki))]) -> Response:
         """Pages, sources by outcome, the last good night, locks, and anything degraded."""
         return answered(await desk.work(backend.status, request))
 
@@ -252,8 +253,10 @@ def _state_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
 
 
 def _review_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
-    @app.get("/candidates", **shown_as(schemas.CandidatesAnswer, "candidates"))
-    async def candidates(request: Annotated[asked.CandidatesRequest, Query()]) -> Response:
+    @app.get("/candidates", **shown_as(schemas.CandidatesAnswer, "candidates", query=asked.CandidatesRequest))
+    async def candidates(
+        request: Annotated[asked.CandidatesRequest, Depends(from_query(asked.CandidatesRequest))],
+    ) -> Response:
         """Pages that wait for a person, with the reasons."""
         return answered(await desk.work(backend.candidates, request))
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from serving.rest.query_string import parameters
 from serving.schemas_served import MovedAnswer, Problem
 
 _PROBLEM: dict[str, Any] = {"application/problem+json": {"schema": Problem.model_json_schema()}}
@@ -58,9 +59,15 @@ _ANSWERS: dict[str, Any] = {
 
 
 def shown_as(
-    model: type[BaseModel], example: str, *, stream: bool = False, markdown: bool = False, moved: bool = False
+    model: type[BaseModel],
+    example: str,
+    *,
+    query: type[BaseModel] | None = None,
+    stream: bool = False,
+    markdown: bool = False,
+    moved: bool = False,
 ) -> dict[str, Any]:
-    """Arguments of a route: what it answers, in which forms, with an example where there is one."""
+    """Arguments of a route: what it is asked by a query string and answers, in which forms, with an example."""
     content: dict[str, Any] = {"application/json": {}}
     if example in _ANSWERS:
         content["application/json"]["example"] = _ANSWERS[example]
@@ -73,4 +80,5 @@ def shown_as(
     responses: dict[int, dict[str, Any]] = {200: {"model": model, "description": "Done.", "content": content}}
     if moved:
         responses[301] = {"model": MovedAnswer, "description": "The page is called otherwise now."}
-    return {"responses": responses, "response_model": None}
+    asked = {"openapi_extra": {"parameters": parameters(query)}} if query is not None else {}
+    return {"responses": responses, "response_model": None, **asked}
