@@ -44,21 +44,20 @@ def up(wiki: Wiki, say: Say, beside_it: Sequence[Sequence[str]] = ()) -> None:
             from flows.console.environment import take_up_environment
 
             take_up_environment()
-            from flows.console.deployments import apply  # Prefect reads its environment when it is imported
-            from flows.console.serving import serve
+            from flows.console.serving import TakeUp, serve
 
-            def changed(now: Wiki) -> None:
-                apply(now)
-                say("The settings have changed; the schedules are brought up to date.")
+            def ready(take_up: TakeUp) -> None:
+                def changed(now: Wiki) -> None:
+                    take_up(now)
+                    say("The settings have changed; the schedules are brought up to date.")
+                    if (now.settings.prefect, now.state_dir) != (wiki.settings.prefect, wiki.state_dir):
+                        say("What has changed in `prefect` and `state_dir` is taken up when you start this anew.")
 
-            settings = SettingsWatch(wiki, changed, say)
-
-            def ready() -> None:
                 say(f"Prefect's console: {endpoint.ui_url}")
                 for line in _schedule(wiki):
                     say(line)
                 say("Edits in the vault are taken in within a minute. Stop with Ctrl-C.")
-                for watch in (watcher, settings):
+                for watch in (watcher, SettingsWatch(wiki, changed, say)):
                     watch.start()
                     stack.callback(watch.stop)
                 for command in beside_it:

@@ -307,6 +307,26 @@ def test_a_run_is_taken_back_from_the_console(up: Up) -> None:
     assert unknown["state"]["type"] == "FAILED" and "there is no such run" in unknown["state"]["message"]
 
 
+def test_changed_settings_are_taken_up(up: Up) -> None:
+    """While `up` runs: another time, even another name; broken ones change nothing, and runs go by the last good."""
+    settings = up.wiki.settings_path
+    before = settings.read_text()
+
+    def names() -> set[str]:
+        return {one["name"] for one in up.post("deployments/filter")}
+
+    settings.write_text(set_value(set_value(before, ("name",), "other"), ("schedule", "nightly"), "30 4 * * *"))
+    try:
+        wait_until(lambda: names() == {"other"}, 60)
+        assert up.api.get("deployments/name/nightly/other")["schedules"][0]["schedule"]["cron"] == "30 4 * * *"
+        settings.write_text("name: [\n")
+        wait_until(lambda: "stay in force" in up.log.read_text(), 30)
+        assert up.api.ended(up.api.trigger("lint/other"))["state"]["type"] == "COMPLETED"
+    finally:
+        settings.write_text(before)
+    wait_until(lambda: names() == {up.wiki.name}, 60)
+
+
 def test_nothing_is_kept_outside_the_state_folder(up: Up) -> None:
     """Prefect's home is the wiki's; the folder that flows run in stays empty."""
     assert (up.wiki.state_dir / "prefect" / "prefect.db").exists()

@@ -18,17 +18,27 @@ MOST_RUNS = 2
 """Runs at once: a night, and one thing beside it, which finds the lock held or not."""
 
 
-def serve(wiki: Wiki, ready: Callable[[], None]) -> None:
-    """Serve until SIGTERM or SIGINT, and tell when all is on the server; schedules stay on when this ends."""
+TakeUp = Callable[[Wiki], None]
+
+
+def serve(wiki: Wiki, ready: Callable[[TakeUp], None]) -> None:
+    """Serve until SIGTERM or SIGINT, and tell when all is on the server; schedules stay on when this ends.
+
+    `ready` gets a function that serves the wiki by other settings, also under another name, from then on.
+    """
     runner = Runner(name=f"nightwiki {wiki.name}", pause_on_shutdown=False, limit=MOST_RUNS)
-    ids: dict[str, UUID] = {}
-    for deployment in prepared(wiki):
-        found = runner.add_deployment(deployment)
-        if not isinstance(found, UUID):
-            raise NightwikiError(deployment.full_name, "could not be served", "See the server's log.")
-        ids[deployment.flow_name or ""] = found
-    automate(wiki, ids["nightly"])
-    ready()
+
+    def take_up(now: Wiki) -> None:
+        ids: dict[str, UUID] = {}
+        for deployment in prepared(now):
+            found = runner.add_deployment(deployment)
+            if not isinstance(found, UUID):
+                raise NightwikiError(deployment.full_name, "could not be served", "See the server's log.")
+            ids[deployment.flow_name or ""] = found
+        automate(now, ids["nightly"])
+
+    take_up(wiki)
+    ready(take_up)
     try:
         asyncio.run(runner.start())
     except (KeyboardInterrupt, TerminationSignal, SystemExit):  # the last when the signal came while it was starting
