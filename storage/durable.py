@@ -81,8 +81,8 @@ def write_file(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     fsync_folder(path.parent)
 
 
-def append_line(path: Path, line: str) -> None:
-    """Append one line with one write, so that lines of two processes never mix; durable when it returns.
+def append_line(path: Path, line: str, sync: bool = True) -> None:
+    """Append one line with one write, so that lines of two processes never mix; with `sync` durable when it returns.
 
     A torn last line, left by a crash, is closed first so that it spoils nothing but itself.
     """
@@ -92,6 +92,7 @@ def append_line(path: Path, line: str) -> None:
         size = os.fstat(descriptor).st_size
         torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
         write_all(descriptor, (("\n" if torn else "") + line + "\n").encode())
-        os.fsync(descriptor)
+        if sync:
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)

@@ -79,7 +79,8 @@ class Spending:
             day = self._folder / f"{ticket.id.partition('/')[0]}.jsonl"  # the day on which it was booked
             if day != self._day.path:
                 self._earlier += _difference(used, ticket.booked)
-            append_line(day, json.dumps({"call": ticket.id, "run": self._run, "over": now, **_dump(used)}))
+            line = json.dumps({"call": ticket.id, "run": self._run, "over": now, **_dump(used)})
+            append_line(day, line, sync=False)  # lost in a crash, the call counts as it was booked
 
     def today(self) -> Book:
         """What counts now."""

@@ -10,6 +10,7 @@ import json
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from functools import lru_cache
 from typing import Any
 
@@ -61,8 +62,9 @@ def again(reason: str) -> str:
 
 
 @lru_cache(maxsize=64)  # takes longer to make than all else about a call; nobody changes it
+@cache
 def json_schema(schema: type[BaseModel]) -> dict[str, Any]:
-    """A JSON Schema without the titles that pydantic repeats, which cost tokens and say nothing."""
+    """A JSON Schema without the titles that pydantic repeats, which cost tokens and say nothing. Not to be changed."""
     plain = _without_titles(schema.model_json_schema())
     assert isinstance(plain, dict)
     return plain
