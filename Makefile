@@ -34,6 +34,7 @@ test-model: $(VENV)/.model
 
 bench: $(VENV)/.dev
 	@if test -d "$(DATA)"; then $(BIN)/python -m benchmarks.gate --shared "$(DATA)"; \
+	$(BIN)/python -m benchmarks.bars --shared "$(DATA)"; $(BIN)/python -m benchmarks.routing --shared "$(DATA)"; \
 	else echo "No retrieval sets in $(DATA): name their folder with make bench DATA=FOLDER."; fi
 	@$(BIN)/python -m benchmarks.lint
 	@$(BIN)/python -m benchmarks.night
