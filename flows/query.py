@@ -36,6 +36,9 @@ from tasks.search_result import Degraded
 
 log = logging.getLogger(__name__)
 
+NEAR = 0.5
+"""Relevance from which on a page near in meaning alone is shown to a model, which may find that it answers nothing."""
+
 PAGES = 8
 """Pages of each wiki that an answer may draw from."""
 
@@ -98,7 +101,10 @@ def answer_events(
         hits,
     )
     telling = _Telling(looked_up)
-    if found.gap or not found.pages:
+    near = bool(found.pages) and found.pages[0].relevance >= NEAR
+    if asker is not None and found.gap and near:
+        yield from telling.by_model(asker)
+    elif found.gap or not found.pages:
         yield from telling.gap()
     elif asker is None:
         yield from telling.quotes()
@@ -155,6 +161,11 @@ class _Telling:
             log.warning("the model did not finish its answer: %s", error)
             self.trouble.append(Degraded("model", f"{error.subject}: {error.cause}", error.next_step))
         if stood:
+            if found.gap:
+                self.note = "The wiki's words do not cover this question; the answer is from pages near in meaning."
+            return
+        if found.gap:
+            yield from self.gap()
             return
         if said and not self.cut and not self.trouble:
             self.state = "gap"

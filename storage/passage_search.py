@@ -9,20 +9,31 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.answer import MOST_TERMS, answer
+from storage.answer import GAP, MOST_TERMS, answer
 from storage.opened import Opened, Question
 from tasks import tokens
+from tasks.bm25 import Match, idf
 from tasks.found import Found, FoundBlock, FoundPage, Labelled
 from tasks.model import Model
 from tasks.passages import PageBlocks, Wanted, block_scores
+from tasks.ranking import holds
 from tasks.search_result import Hit
 
+SMALL = 50
+"""Pages below which a wiki's own counts say little about how telling a word is."""
+
+_ASKING = frozenset(
+    tokens.terms(
+        "many much long often old far big tall fast early late kind sort type call name named tell explain describe"
+        " give list show find mean happen take come know say called does did please anything something someone"
+    )
+)
 MOST_UNKNOWN = 12
 SAMPLE = 5
 _WORD = re.compile(r"[^\W_]+(?:[-_.'’+/][^\W_]+)*")
@@ -69,7 +80,7 @@ def passages(wiki: str, opened: Opened, model: Model | None, question: Question,
         question.text,
         result.snapshot,
         str(getattr(opened.snapshot, "created", "")),
-        result.gap,
+        _is_gap(matches, docs, opened.pages.corpus_size),
         result.degraded,
         tuple(pages),
         pieces,
@@ -80,6 +91,20 @@ def passages(wiki: str, opened: Opened, model: Model | None, question: Question,
         tuple(vectors.model for vectors in index.vectors),
         " ".join(json.loads(index.hits.text(doc))["title"] for doc in np.flatnonzero(index.cjk)[:SAMPLE].tolist()),
     )
+
+
+def _is_gap(matches: Sequence[Match], docs: Sequence[int], pages: int) -> bool:
+    """Whether no page found holds enough of what is asked, words that only ask ('how many') left out.
+
+    In a wiki of a few pages a word that all of them hold weighs next to nothing against one that none holds; there the
+    weights are those of a wiki of `SMALL` pages.
+    """
+    told = [match for match in matches if len(match.docs) or match.term not in _ASKING]
+    weights = [idf(max(pages, SMALL), len(match.docs)) for match in told]
+    held = [
+        sum(weight for match, weight in zip(told, weights, strict=True) if holds(match, doc)) for doc in docs
+    ]
+    return max(held, default=0.0) < GAP * sum(weights) or not docs
 
 
 def _lead_first(page: PageBlocks, scores: NDArray[np.float64]) -> None:

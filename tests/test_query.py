@@ -232,3 +232,10 @@ def test_an_empty_wiki_says_so(tmp_path: Path) -> None:
     told = answer(engine(tmp_path, []), "who built the Z3")
     assert told.sentences == ()
     assert told.state in ("empty", "gap")
+
+
+def test_words_that_only_ask_make_no_gap(tmp_path: Path) -> None:
+    """In a wiki of two pages, 'how many' weighs nothing against what both pages speak of."""
+    pages = [page(1, "ENIAC", "It used 18,000 vacuum tubes."), page(2, "Colossus", "Unlike ENIAC it used 2,400 vacuum tubes.")]
+    told = answer(engine(tmp_path, pages), "How many vacuum tubes did ENIAC use?")
+    assert told.sentences[0].text == "It used 18,000 vacuum tubes."

@@ -71,6 +71,11 @@ def show_undo(wiki: Wiki, done: Undone) -> None:
     _show(wiki, "undo", "\n".join(lines) + "\n")
 
 
+def show_text(wiki: Wiki, kind: str, text: str) -> None:
+    """An answer or a pack; the caller has seen to it that it may be shown."""
+    _show(wiki, kind, text)
+
+
 def _show(wiki: Wiki, kind: str, text: str) -> None:
     try:
         _markdown_artifact(text, key=artifact_key(kind, wiki.name), description=f"{kind} of {wiki.name}")

@@ -23,6 +23,7 @@ from prefect.types.entrypoint import EntrypointType
 from config.errors import NightwikiError
 from config.wiki import Wiki
 from flows import deployed
+from flows.console import questions
 
 TAG = "nightwiki"
 
@@ -36,7 +37,10 @@ _FLOWS: tuple[tuple[Flow[Any, Any], str], ...] = (
     (deployed.promote, "Publish waiting pages of {}"),
     (deployed.discard, "Drop waiting pages of {}"),
     (deployed.undo, "Take a run of {} back"),
+    (questions.query, "Ask {} a question"),
+    (questions.context_pack, "Choose passages of {} for an agent"),
 )
+_READING = (questions.query, questions.context_pack)  # any number of these may run at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ def deployments(wiki: Wiki) -> tuple[RunnerDeployment, ...]:
                 parameters={"wiki": str(wiki.root)},
                 description=description.format(wiki.root),
                 tags=[TAG, wiki.name],
-                concurrency_limit=one_at_a_time,
+                concurrency_limit=None if served in _READING else one_at_a_time,
                 entrypoint_type=EntrypointType.MODULE_PATH,
             )
         )

@@ -1,0 +1,62 @@
+"""Questions as flows, on a real server: the result is kept as JSON, and the console shows it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from config.wiki import Wiki
+from tests import wikis
+from tests.prefect_server import ROOT, Api, bare_server, environment
+
+CODE = """
+import json, sys
+from flows.console.questions import context_pack, query, search
+wiki = sys.argv[1]
+found = query(wiki, "How many vacuum tubes did ENIAC use?")
+pack = context_pack(wiki, "vacuum tubes", tokens=900)
+hits = search(wiki, "vacuum tubes", 2)
+refused = context_pack(wiki, "vacuum tubes", tokens=0, return_state=True)
+print("TOLD " + json.dumps([found, pack, hits, refused.type.value, refused.message]))
+"""
+
+
+@pytest.fixture(scope="module")
+def wiki(tmp_path_factory: pytest.TempPathFactory) -> Wiki:
+    """A wiki after its first night."""
+    made = wikis.make(tmp_path_factory.mktemp("wiki"), f"{wikis.SETTINGS}staging:\n  policy: \"off\"\n", eniac=wikis.ENIAC, colossus=wikis.COLOSSUS)
+    wikis.run(made)
+    return made
+
+
+def test_answers_are_kept_and_shown(wiki: Wiki, tmp_path: Path) -> None:
+    """Both flows and the task give what the command line prints; a budget of nothing ends as Failed with its reason."""
+    with bare_server(tmp_path) as api:
+        done = subprocess.run(
+            [sys.executable, "-c", CODE, str(wiki.root)],
+            env=environment(tmp_path, api.url), cwd=ROOT, capture_output=True, text=True, check=False,
+        )
+        line = next((one for one in done.stdout.splitlines() if one.startswith("TOLD ")), "")
+        assert line, done.stderr
+        answer, pack, hits, kind, message = json.loads(line[5:])
+        assert "about 18,000 vacuum tubes" in " ".join(one["text"] for one in answer["sentences"])
+        assert (pack["token_budget"], pack["pages"][0]["slug"]) == (900, "eniac")
+        assert len(hits["hits"]) == 2
+        assert (kind, "holds nothing" in message) == ("FAILED", True)
+        check_shown(api)
+        kept = [json.loads(path.read_text()) for path in (tmp_path / "storage").iterdir() if path.is_file()]
+        told = [json.loads(one["result"]) if isinstance(one["result"], str) else one["result"] for one in kept]
+        assert answer in told and pack in told and hits in told
+        assert any(one["metadata"].get("expiration") for one in kept)
+
+
+def check_shown(api: Api) -> None:
+    """The console has the answer and the pack as artifacts of their runs."""
+    runs = {run["name"].split(" ")[0]: run["id"] for run in api.post("flow_runs/filter")}
+    assert "18,000 vacuum tubes" in api.artifacts(runs["query"])[0]["data"]
+    packs = [run["id"] for run in api.post("flow_runs/filter") if run["name"].startswith("context-pack")]
+    assert any("# Context Pack: vacuum tubes" in shown["data"] for run in packs for shown in api.artifacts(run))
