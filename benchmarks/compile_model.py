@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic_ai.direct import model_request_sync
+from pydantic_ai.direct import model_request
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, UserPromptPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
@@ -20,6 +20,7 @@ from benchmarks.compile_gold import Gold, GoldSource
 from config.models import ModelName, Price
 from config.settings import Endpoint
 from tasks.coverage_check import locate
+from tasks.llm import loop
 from tasks.llm.ask import Role
 from tasks.llm.backend import Call, Completion
 from tasks.llm.client import Client, Served
@@ -47,7 +48,7 @@ class FunctionBackend:
         messages: list[ModelMessage] = [
             ModelRequest(parts=[UserPromptPart(content=call.question)], instructions=call.system)
         ]
-        response = model_request_sync(self.model, messages)
+        response = loop.submit(model_request(self.model, messages)).result()
         text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
         return Completion(text, response.finish_reason == "length", len(call.text) // 4, len(text) // 4)
 

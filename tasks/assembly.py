@@ -290,8 +290,7 @@ class _Page:
 
     def _paragraph(self, key: str, quotes: Sequence[Quote]) -> None:
         cited = [_cited(quote) for quote in quotes]
-        gap = "" if sentences.is_cjk(quotes[0].sentence.text) else " "
-        text = gap.join(text for text, _ in cited)
+        text = sentences.gap(quotes[0].sentence.text).join(text for text, _ in cited)
         self._blocks.append(ProposedBlock(key, BlockKind.PARAGRAPH, text, tuple(citation for _, citation in cited)))
 
     def _list(self, key: str, quotes: Sequence[Quote]) -> None:

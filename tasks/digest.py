@@ -163,10 +163,10 @@ def cost_line(cost: Cost) -> str:
     """What the language model was asked and what that cost, in a sentence; '' when it was not asked."""
     if not cost.calls and not cost.cached:
         return ""
-    price = f"${cost.money:,.2f}" if cost.money else "no money"
+    price = f"${cost.money:,.2f}" if cost.money else "nothing"
     tokens = f"{cost.input_tokens:,} tokens sent and {cost.output_tokens:,} received"
     known = f"; {_plural(cost.cached, 'answer')} known from before" if cost.cached else ""
-    return f"The model was asked {_plural(cost.calls, 'time')} ({tokens}) for {price}{known}."
+    return f"The model was asked {_plural(cost.calls, 'time')} ({tokens}), which cost {price}{known}."
 
 
 def _local(time: str, zone: ZoneInfo) -> datetime:

@@ -18,6 +18,7 @@ _CLOSERS = "\"'”’»›)\\]」』）】》"
 _STOP = re.compile(rf"[.!?…]+[{_CLOSERS}]*(?=\s)|[。！？｡]+[{_CLOSERS}]*|[؟۔।॥]+[{_CLOSERS}]*(?=\s|$)|\n[ \t]*\n")
 _CJK_RANGES = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f"
 CJK = re.compile(f"[{_CJK_RANGES}]")
+_HANGUL = re.compile("[\uac00-\ud7af]")
 _WORD = re.compile(rf"[{_CJK_RANGES}]+|[^\W_]+(?:['’.\-][^\W_]+)*")
 _INNER_STOP = re.compile(r"(?<![\w.])([^\W\d_]{1,5})\.\s(?=[a-zа-яà-ÿ])")
 _SAID = re.compile(
@@ -179,6 +180,11 @@ def is_cjk(text: str) -> bool:
     """Whether at least three in ten letters are Chinese, Japanese or Korean."""
     found = 0 if text.isascii() else len(CJK.findall(text))
     return found > 0 and found >= 0.3 * letters(text)
+
+
+def gap(text: str) -> str:
+    """What stands between two sentences of a text's script: nothing in Chinese and Japanese, else a blank."""
+    return "" if is_cjk(text) and _HANGUL.search(text) is None else " "
 
 
 def length(text: str) -> int:

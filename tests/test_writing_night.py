@@ -254,7 +254,7 @@ def test_an_order_in_a_source_is_held_back_and_goes_with_it(tmp_path: Path) -> N
 
 
 def test_two_sources_that_clash_are_both_quoted(tmp_path: Path) -> None:
-    """A contradiction that the model names and that holds reaches the page; one that does not is told and dropped."""
+    """A contradiction that the model names and that holds reaches the page; one that does not is dropped."""
     later = "# ENIAC\n\nIt was completed in 1947 at the University of Pennsylvania. ENIAC weighed 27 tons.\n"
     wiki = wikis.make(tmp_path, SETTINGS, eniac=ENIAC)
     run(wiki, RuleAsker())
@@ -267,11 +267,10 @@ def test_two_sources_that_clash_are_both_quoted(tmp_path: Path) -> None:
         ]
         return reply | {"contradictions": both}
 
-    report = run(wiki, RuleAsker(bend(Role.WRITE, "1947", clash)), 2)
+    run(wiki, RuleAsker(bend(Role.WRITE, "1947", clash)), 2)
     snapshot = Reader(wiki.state_dir).current()
     rows = snapshot.rows("contradictions") if snapshot is not None else ()
     assert [("1945" in row.old.quote, "1947" in row.new.quote) for row in rows] == [(True, True)]  # type: ignore[union-attr]
-    assert any("no contradiction" in problem.cause for problem in report.problems)
 
 
 def test_a_source_that_is_too_long_says_on_its_page_what_was_left_out(tmp_path: Path) -> None:

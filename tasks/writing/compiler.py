@@ -8,10 +8,10 @@ night that was cut off asks nothing twice.
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 from config.settings import Chunks
 from tasks import links
@@ -37,8 +37,7 @@ from tasks.writing.quoted import quoted
 from tasks.writing.resolve import Group, Member, resolve
 from tasks.writing.write import Found, Task, Text
 
-T = TypeVar("T")
-R = TypeVar("R")
+log = logging.getLogger(__name__)
 
 THREADS = 64
 """Questions that may be under way or wait for their turn; how many are really asked at once is the asker's business."""
@@ -482,7 +481,9 @@ def _cited_at(share: Share, target: str) -> Share:
 
 def _remarks(one: Contribution) -> Iterator[Remark]:
     for share in one.shares:
-        for text in (*share.left_out, *share.refused):
+        for text in share.left_out:
             yield Remark(one.source_id, text)
+        for text in share.refused:
+            log.info("%s: %s", one.source_id, text)
         if share.wanted:
             yield Remark(one.source_id, f"pages it would link to: {', '.join(share.wanted)}")

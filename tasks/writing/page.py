@@ -221,8 +221,8 @@ def _block(block: OwnBlock, before: ProposedBlock) -> ProposedBlock:
     if block.kind == "list":
         mark = "*" if before.kind == BlockKind.LIST and before.text.startswith("-") else "-"
         return ProposedBlock(block.key, BlockKind.LIST, "\n".join(f"{mark} {text}" for text in texts), citations)
-    gap = "" if sentences.is_cjk(block.lines[0].text) else " "
-    return ProposedBlock(block.key, BlockKind.PARAGRAPH, gap.join(texts), citations)
+    text = sentences.gap(block.lines[0].text).join(texts)
+    return ProposedBlock(block.key, BlockKind.PARAGRAPH, text, citations)
 
 
 def markdown(line: Line) -> str:
