@@ -165,7 +165,15 @@ def _filled(schema: Mapping[str, Any], root: Mapping[str, Any], sentences: Itera
         return schema.get("minimum", 0)
     if kind == "boolean":
         return False
-    return next(sentences, "Nothing more is said.")
+    return _fitting(next(sentences, "Nothing more is said."), schema)
+
+
+def _fitting(text: str, schema: Mapping[str, Any]) -> str:
+    """As many words of a text as the schema's greatest length allows."""
+    most = schema.get("maxLength", len(text))
+    if len(text) <= most:
+        return text
+    return text[:most].rpartition(" ")[0] or text[:most]
 
 
 def _text(message: Mapping[str, Any]) -> str:
