@@ -17,6 +17,7 @@ REST = "More pages"
 _SUMMARY = 160  # characters
 _FIRST_LINE = re.compile(r"\n*(?:#{1,6} [^\n]*\n+)*([^\W\d_][^\n]*)\n\n")
 """A first paragraph of one line below headings, for which no parser is needed."""
+_ENDING = re.compile(r"\r\n|\n|\r")
 _SMALLEST = 2  # pages that make a category worth a heading
 
 
@@ -86,14 +87,20 @@ def _body(groups: Mapping[str, Sequence[Entry]]) -> str:
     return "".join(f"\n## {name}\n\n" + "".join(line(e) + "\n" for e in members) for name, members in groups.items())
 
 
+def ending_of(text: str) -> str:
+    """How the lines of a text end: as its first one does."""
+    found = _ENDING.search(text)
+    return found.group() if found else "\n"
+
+
 def add(text: str, entries: Sequence[Entry]) -> str:
     """Return the index with each new page under the category that fits it best; the rest of the file is left alone.
 
     A file without the marker gets it at its end, so that all of the user's text stays above it.
     """
-    ending = "\r\n" if "\r\n" in text else "\n"
+    ending = ending_of(text)
     if MARKER not in text:
-        text = text + ("" if not text or text.endswith("\n") else ending) + ending + MARKER + ending
+        text = text + ("" if not text or text.endswith(("\n", "\r")) else ending) + ending + MARKER + ending
     for entry in entries:
         text = _add_one(text, entry, ending)
     return text

@@ -135,7 +135,7 @@ def regenerate(text: str, entries: Sequence[Entry], former: Mapping[str, str]) -
 
 def with_categories(text: str, groups: Mapping[str, Sequence[Entry]]) -> str:
     """The index over these categories. A text without the marker gets it at its end, so that all of it is kept."""
-    ending = "\r\n" if "\r\n" in text else "\n"
+    ending = index_page.ending_of(text)
     head, marker, _ = text.partition(MARKER)
     if not marker:
         head = text + ("" if not text or text.endswith(("\n", "\r")) else ending) + (ending if text else "")
