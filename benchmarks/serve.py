@@ -127,7 +127,8 @@ def memory(url: str, pid: int, corpus: Corpus, requests: int) -> Iterator[Figure
     client.close()
     ending = process.memory_info().rss
     yield Figure(f"{name}: memory of the server", ending / 1e6, "MB")
-    yield Figure(f"{name}: growth over the last nine tenths of {requests:,} requests", (ending - beginning) / 1e6, "MB", 20)
+    growth = (ending - beginning) / 1e6
+    yield Figure(f"{name}: growth over the last nine tenths of {requests:,} requests", growth, "MB", 20)
 
 
 def of_crowd(name: str, seconds: float, outcome: Outcome) -> Iterator[Figure]:
@@ -163,7 +164,8 @@ def measure(corpus: Corpus, sizes: Sequence[int], cache: Path, chosen: argparse.
                     yield from memory(server.url, server.pid, small, chosen.requests)
                 questions = [query.text for query in small.queries]
                 yield from of_crowd(name, chosen.seconds, crowd(wiki, server.url, questions, chosen.seconds))
-                yield Figure(f"{name}: memory of the server after them", psutil.Process(server.pid).memory_info().rss / 1e6, "MB")
+                rss = psutil.Process(server.pid).memory_info().rss
+                yield Figure(f"{name}: memory of the server after them", rss / 1e6, "MB")
             print(log.read_text("utf-8", "replace"), end="", file=sys.stderr)
 
 

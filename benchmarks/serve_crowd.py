@@ -1,8 +1,8 @@
 """Clients, nights and reviews at once: no request may fail, and no answer may mix two snapshots.
 
-Each night brings new sources, some too thin to be published unread, and changes notes. A reviewer promotes and discards
-what waits. Every hit that a client was given is held against the snapshot that its answer names: the page's hash and the
-excerpt's place must be those of that very snapshot.
+Each night brings new sources, some too thin to be published unread, and changes notes. A reviewer promotes and
+discards what waits. Every hit that a client was given is held against the snapshot that its answer names: the page's
+hash and the excerpt's place must be those of that very snapshot.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def crowd(wiki: Wiki, url: str, questions: Sequence[str], seconds: float, client
     """What `clients` clients saw in so many seconds while nights and reviews went on."""
     seen = Seen()
     ending = time.monotonic() + seconds
-    workers = [threading.Thread(target=_ask, args=(url, questions, n, ending, seen)) for n in range(clients)]
+    notes = len([*(wiki.root / "notes").glob("*.md")])
+    workers = [threading.Thread(target=_ask, args=(url, questions, notes, n, ending, seen)) for n in range(clients)]
     workers += [
         threading.Thread(target=_nights, args=(wiki, ending, seen)),
         threading.Thread(target=_reviews, args=(url, ending, seen)),
@@ -79,14 +80,14 @@ def crowd(wiki: Wiki, url: str, questions: Sequence[str], seconds: float, client
     )
 
 
-def _ask(url: str, questions: Sequence[str], number: int, ending: float, seen: Seen) -> None:
+def _ask(url: str, questions: Sequence[str], notes: int, number: int, ending: float, seen: Seen) -> None:
     chance = random.Random(number)
     client = Client(url)
     while time.monotonic() < ending:
         question = f"{chance.choice(questions)} {chance.randrange(10**6)}"
         kind = chance.choices(("search", "context", "query", "pages", "page"), (80, 8, 6, 3, 3))[0]
         try:
-            told = _one(client, kind, question, chance)
+            told = _one(client, kind, question, notes, chance)
         except OSError as error:
             with seen.guard:
                 seen.failures.append(f"{kind}: {type(error).__name__}: {error}")
@@ -105,7 +106,7 @@ def _ask(url: str, questions: Sequence[str], number: int, ending: float, seen: S
     client.close()
 
 
-def _one(client: Client, kind: str, question: str, chance: random.Random) -> Told:
+def _one(client: Client, kind: str, question: str, notes: int, chance: random.Random) -> Told:
     if kind == "context":
         return client.post("/context/build", {"goal": question, "token_budget": chance.choice((500, 4000))})
     if kind == "query":
@@ -113,7 +114,7 @@ def _one(client: Client, kind: str, question: str, chance: random.Random) -> Tol
     if kind == "pages":
         return client.get(f"/pages?limit=20&path=notes/n000{chance.randrange(10)}*")
     if kind == "page":
-        return client.get(f"/pages/notes/n{chance.randrange(1000):05d}.md?limit=500")
+        return client.get(f"/pages/notes/n{chance.randrange(notes):05d}.md?limit=500")
     return client.search(question)
 
 

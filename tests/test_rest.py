@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +22,7 @@ from serving.schemas import ANSWERS
 from serving.schemas_served import SERVED
 from storage.locks import run_lock
 from tests.rest_server import rest
-from tests.test_cli import told
+from tests.test_cli import ROOT, told
 
 
 @pytest.fixture(scope="module")
@@ -246,3 +249,20 @@ def test_settings_broken_while_serving(demo: Path) -> None:
         settings.write_text(good.replace("hits: 10", "hits: 2"))
         assert len(client.get("/search?question=machine").json()["hits"]) == 2
         assert client.get("/health").json()["state"] == "ok"
+
+
+def test_the_readmes_request_is_answered_as_shown(demo_night: Path) -> None:
+    """`curl`, typed as the README has it, prints every line that is shown, in order."""
+    if shutil.which("curl") is None:
+        pytest.skip("there is no curl here")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    block = next(one for one in re.findall(r"```console\n(.*?)```", readme, re.DOTALL) if one.startswith("$ curl"))
+    command, _, shown = block[2:].replace("\\\n", "").partition("\n")
+    with rest(demo_night) as client:
+        words = shlex.split(command.replace("http://127.0.0.1:4210", str(client.base_url).rstrip("/")))
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+    printed = done.stdout.splitlines()
+    for line in shown.splitlines():
+        if line not in ("...", ""):
+            assert line in printed
+            printed = printed[printed.index(line) + 1 :]

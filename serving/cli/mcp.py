@@ -86,5 +86,5 @@ def _snippet(
     if http:
         return {"mcpServers": {name: {"type": "http", "url": f"http://{host}:{port}{PATH}"}}}
     wikis = [word for root in roots for word in ("-w", str(root.expanduser().resolve()))]
-    arguments = ["-m", "serving.cli", "mcp", *wikis, *(["--allow-writes"] if allow_writes else [])]
+    arguments = ["-P", "-m", "serving.cli", "mcp", *wikis, *(["--allow-writes"] if allow_writes else [])]
     return {"mcpServers": {name: {"command": sys.executable, "args": arguments}}}
