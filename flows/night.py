@@ -127,8 +127,8 @@ class _Night:
     ) -> None:
         self._session, self._runner, self._leaving, self._connect = session, runner, leaving, connect
         self._folder, self._only, self._force = folder, only, force
-        self._reading = Reading(session, runner, reader, folder)
         self._crew = Crew(session.wiki.settings.extract.workers)
+        self._reading = Reading(session, runner, reader, folder, self._crew)
 
     def carry_out(self) -> NightReport:
         """Take all steps. What costs time once sources are read is shared out over the cores."""

@@ -15,9 +15,10 @@ from flows.copies import place_for
 from flows.gathering import Gathering
 from flows.session import Session
 from flows.steps import StepRunner
+from tasks.crew import FEW, Crew
 from tasks.evidence import encode_document
 from tasks.extractive import analyse_document
-from tasks.reading import Analyse, ReadJob, ReadResult, SourceReader
+from tasks.reading import Analyse, ReadingPool, ReadJob, ReadResult, SourceReader
 from tasks.records import TRANSIENT, ChunksRecord, DocumentRecord, FileWrite, Outcome
 from tasks.text_bytes import digest, encode
 
@@ -40,8 +41,10 @@ class Reading:
         runner: StepRunner,
         reader: Callable[[Settings, Analyse], SourceReader],
         folder: Path,
+        crew: Crew,
     ) -> None:
         self._session, self._runner, self._reader, self._folder = session, runner, reader, folder
+        self._crew = crew
         self.documents: dict[str, DocumentRecord] = {}
         self.chunks: dict[str, ChunksRecord] = {}
         self.copies: dict[str, FileWrite] = {}
@@ -60,6 +63,8 @@ class Reading:
                 name = "read" if steps == 1 else f"read {number} of {steps}"
                 self._runner.run(name, self._read_batch, pool, batch, gathering, done, len(jobs))
                 done += len(batch)
+            if isinstance(pool, ReadingPool) and len(jobs) >= FEW:
+                self._crew.adopt(pool.release())  # they have loaded already what the next steps need
 
     def _with_previous(self, job: ReadJob) -> ReadJob:
         """The job with the former document beside it, so that paragraphs keep their numbers."""

@@ -215,6 +215,8 @@ def _only_news(state: WikiState, writes: Sequence[FileWrite], changes: Changes
     for table, counter in named.items():
         once = [id for id, count in counter.items() if count == 1]
         stored[table] = {row.id: row for row in state.ledger.rows(table, once)} if once else {}
+    if not any(stored.values()) and not any(dropped_ids(one, table) for one in everything for table in TABLES):
+        return tuple(writes), changes  # a first night: everything is news
 
     def news(of: Changes) -> Changes:
         if of == Changes():

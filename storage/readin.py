@@ -130,8 +130,15 @@ class _Resolver:
     paths: Mapping[str, str]
 
     def __call__(self, target: str) -> str:
-        found = self._index.find(target, "")
-        return self.paths[found[0]] if found else target
+        opens = self._opens.get(target)
+        if opens is None:  # a page's footnotes lead to few files
+            found = self._index.find(target, "")
+            opens = self._opens[target] = self.paths[found[0]] if found else target
+        return opens
+
+    @cached_property
+    def _opens(self) -> dict[str, str]:
+        return {}
 
     @cached_property
     def _index(self) -> links.LinkIndex:

@@ -163,7 +163,8 @@ def _digest(text: str) -> str:
 
 
 def _normal(kind: BlockKind, text: str, target: Resolve | None) -> str:
-    text = re.sub(r"\r\n|\r", "\n", text)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
     if kind is BlockKind.CODE or (kind is BlockKind.HTML) or "```" in text or "~~~" in text:
         return f"{kind}\n" + "\n".join(row.rstrip() for row in text.split("\n"))
     if kind is BlockKind.RULE:

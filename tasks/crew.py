@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from tasks.many import Common, Item, Result, here
 from tasks.pipes import receive, send
@@ -45,6 +45,10 @@ class Crew:
         processes, self._processes = self._processes, []
         for process in processes:
             _end(process)
+
+    def adopt(self, processes: Sequence[subprocess.Popen[bytes]]) -> None:
+        """Take over processes that `serve` already; they end with this crew."""
+        self._processes += processes
 
     def start(self, items: int) -> None:
         """Have the processes ready for so many items."""
@@ -107,6 +111,11 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not enter the pipe
+    serve(incoming, outgoing)
+
+
+def serve(incoming: IO[bytes], outgoing: IO[bytes]) -> None:
+    """Carry out work until the pipe closes."""
     gc.disable()  # results are trees without cycles, and the process lives for a minute
     function: Callable[[Any, Any], Any] | None = None
     common: Any = None

@@ -31,8 +31,10 @@ from tasks.records import Outcome
 
 AHEAD = 4  # jobs that wait in a worker, so that it never idles
 START_SECONDS = 120.0
+_HAND_OVER_SECONDS = 5.0
 MEMORY_EXIT = 86  # exit status of a worker that saw itself grow past its limit
 RETIRED_EXIT = 85  # ... and of one that ended itself between two jobs
+SERVE = "serve"  # what a worker is told that reads no more but works for a crew, and what it answers
 _START = "import json, sys\nsys.path[:] = json.loads(sys.argv[1])\nfrom tasks.reading_worker import main\nmain()\n"
 
 
@@ -44,6 +46,7 @@ class _Worker:
     ) -> None:
         self.jobs: deque[ReadJob] = deque()
         self.ready = False
+        self.serves = False  # a crew, and reads no more
         self.since = time.monotonic()  # when the job at the front began
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115  (closed by stop)
         self.process = subprocess.Popen(
@@ -73,6 +76,9 @@ class _Worker:
             except (EOFError, OSError, ValueError, pickle.UnpicklingError):
                 inbox.put((self, None))
                 return
+            if message == SERVE:
+                self.serves = True
+                return
             self.since = time.monotonic()
             inbox.put((self, message))
 
@@ -97,6 +103,16 @@ class _Worker:
         self.errors.seek(0)
         lines = self.errors.read().decode("utf-8", "replace").strip().splitlines()
         return lines[-1] if lines else ""
+
+    def hand_over(self) -> subprocess.Popen[bytes] | None:
+        """Has the idle process serve a crew; None when it is not able to, and was ended."""
+        self._send(SERVE)
+        self._reader.join(timeout=_HAND_OVER_SECONDS)
+        if not self.serves:
+            self.stop()
+            return None
+        self.errors.close()
+        return self.process
 
     def stop(self) -> int:
         """Ends the process at once and returns its exit status."""
@@ -138,6 +154,15 @@ class ReadingPool:
         workers, self._workers = self._workers, []
         for worker in workers:
             worker.stop()
+
+    def release(self) -> tuple[subprocess.Popen[bytes], ...]:
+        """The processes of idle workers, which are `tasks.crew`'s from now on; all others are ended."""
+        workers, self._workers = self._workers, []
+        idle = [worker for worker in workers if worker.ready and not worker.jobs]
+        for worker in workers:
+            if worker not in idle:
+                worker.stop()
+        return tuple(process for worker in idle if (process := worker.hand_over()) is not None)
 
     def read(self, jobs: Iterable[ReadJob]) -> Iterator[ReadResult]:
         """The result of every job, as they finish. Raises NightwikiError when workers cannot be started at all."""

@@ -14,16 +14,19 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import cast
+from typing import IO, cast
 
 from config.settings import Settings
 from tasks.pipes import receive, send
 from tasks.read_source import Analyse, ReadJob, read
-from tasks.reading_pool import MEMORY_EXIT, RETIRED_EXIT
+from tasks.reading_pool import MEMORY_EXIT, RETIRED_EXIT, SERVE
 from tasks.records import Outcome
 
 _MEBI = 1024 * 1024
 _CHECK_SECONDS = 0.2
+_RECURSION = sys.getrecursionlimit()
+_STRANGERS = threading.Event()  # set while strangers' files are read
+_STRANGERS.set()
 
 
 def main() -> None:
@@ -45,6 +48,9 @@ def main() -> None:
             job = receive(jobs)
         except EOFError:
             break
+        if job == SERVE:
+            _serve(jobs, results)
+            break
         result = read(cast(ReadJob, job), settings, analyse)
         send(results, result)
         if not warm:
@@ -53,6 +59,19 @@ def main() -> None:
         if result.outcome is Outcome.REFUSED:
             os._exit(RETIRED_EXIT)  # memory that was scarce once is in pieces: a new process goes on
     os._exit(0)
+
+
+def _serve(jobs: IO[bytes], results: IO[bytes]) -> None:
+    """Becomes a process of a crew, which works on what was read: without the limits of reading."""
+    from tasks import crew
+
+    _STRANGERS.clear()
+    sys.setrecursionlimit(_RECURSION)
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+    send(results, SERVE)
+    crew.serve(jobs, results)
 
 
 def _limit(megabytes: int) -> None:
@@ -68,7 +87,7 @@ def _limit(megabytes: int) -> None:
 
 def _watch(limit: int, parent: int) -> None:
     while os.getppid() == parent:
-        if _resident() > limit:
+        if _STRANGERS.is_set() and _resident() > limit:
             os._exit(MEMORY_EXIT)
         time.sleep(_CHECK_SECONDS)
     os._exit(0)

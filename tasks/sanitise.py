@@ -297,6 +297,8 @@ def orders(text: str) -> str:
 
     Words in quotation marks, and sentences that speak about such attacks, are reports of an order and not one.
     """
+    if not text:
+        return ""
     lowered = " ".join(text.lower().split())
     patterns = [pattern for needles, pattern in _RULES if any(needle in lowered for needle in needles)]
     if any(role in text for role in ("SYSTEM", "ASSISTANT", "DEVELOPER")):

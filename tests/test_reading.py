@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ import psutil
 import pytest
 
 from config.settings import Extract, Settings
+from tasks.crew import Crew
 from tasks.evidence import encode_document
 from tasks.reading import ReadingPool, ReadJob, ReadResult, read
 from tasks.records import Document, Outcome
@@ -236,3 +238,28 @@ def test_a_large_parent_is_not_counted_against_the_limit(tmp_path: Path) -> None
     with ReadingPool(settings) as pool:
         (result,) = pool.read([ReadJob("a", str(tmp_path / "a.txt"), "raw/a.txt")])
     assert result.outcome is Outcome.OK and len(ballast)
+
+
+def squared(common: int, number: int) -> int:
+    return common + number * number
+
+
+def test_workers_go_on_as_a_crew(tmp_path: Path) -> None:
+    """Idle workers that are released carry out other work, and end with the crew that took them."""
+    before = {child.pid for child in children()}
+    with ReadingPool(settings(), behave) as pool, Crew(2, few=10) as crew:
+        assert [found.outcome for found in pool.read([job(tmp_path, "a.txt", TEXT), job(tmp_path, "b.txt", TEXT)])]
+        pids = set(pool.pids())
+        crew.adopt(pool.release())
+        assert crew.many(squared, 1, range(100)) == [1 + number * number for number in range(100)]
+        assert {child.pid for child in children()} - before <= pids and not pool.pids()
+        assert len(list(pool.read([job(tmp_path, "c.txt", TEXT)]))) == 1
+    assert {child.pid for child in children()} == before
+
+
+def test_a_worker_that_cannot_go_on_is_ended(tmp_path: Path) -> None:
+    """One that died while it waited is not handed over."""
+    with ReadingPool(settings(workers=1), behave) as pool:
+        list(pool.read([job(tmp_path, "a.txt", TEXT)]))
+        os.kill(pool.pids()[0], signal.SIGKILL)
+        assert pool.release() == () and pool.pids() == ()
