@@ -44,7 +44,8 @@ def test_answers_are_kept_and_shown(wiki: Wiki, tmp_path: Path) -> None:
         assert line, done.stderr
         answer, pack, hits, kind, message = json.loads(line[5:])
         assert "about 18,000 vacuum tubes" in " ".join(one["text"] for one in answer["sentences"])
-        assert (pack["token_budget"], pack["pages"][0]["slug"]) == (900, "eniac")
+        assert pack["token_budget"] == 900
+        assert "18,000 vacuum tubes" in " ".join(page["excerpt"] for page in pack["pages"])
         assert len(hits["hits"]) == 2
         assert (kind, "holds nothing" in message) == ("FAILED", True)
         check_shown(api)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import click
 
 from config.errors import NightwikiError
+from config.wiki import Wiki
 from serving.cli.asking import asker_of, asking_options, open_wikis, words
-from serving.cli.common import json_option
+from serving.cli.common import dry_run_option, json_option
 from serving.cli.group import Example
-from tasks.answering import Cited, Done, Event, Failed, Hits, Reference, Sentence, collected, event_json
+from tasks.answering import Answer, Cited, Done, Event, Failed, Hits, Reference, Sentence, collected, event_json
 from tasks.filters import Filters
 
 _UNSURE = {"uncovered": "?", "translated": "~"}
@@ -21,18 +23,22 @@ _UNSURE = {"uncovered": "?", "translated": "~"}
 @click.command(cls=Example, example='nightwiki query "who built the Z3, and when"')
 @click.argument("question", nargs=-1, required=True)
 @click.option("--no-model", is_flag=True, help="Do not ask the language model that the settings name: quote passages.")
+@click.option("--save", is_flag=True, help="Offer the answer as a page: it waits among the candidates.")
 @click.option("--events", is_flag=True, help="Print each event as one line of JSON, as it comes.")
 @asking_options
+@dry_run_option
 @json_option
 @click.pass_context
 def query(
     ctx: click.Context,
     question: tuple[str, ...],
     no_model: bool,
+    save: bool,
     events: bool,
     filters: Filters,
     as_of: str,
     folders: tuple[str, ...],
+    dry_run: bool,
     as_json: bool,
 ) -> None:
     """Answer a question from the wiki, and only from it.
@@ -58,6 +64,21 @@ def query(
         raise NightwikiError(told.subject, told.cause, told.next_step)
     if as_json:
         click.echo(json.dumps(told.to_json(), indent=2, ensure_ascii=False))
+    if save:
+        _save(asked.wikis, told, dry_run)
+
+
+def _save(wikis: Sequence[Wiki], told: Answer, dry_run: bool) -> None:
+    from flows.saving import save
+    from flows.steps import DirectRunner, utc_now
+
+    if len(wikis) > 1:
+        raise NightwikiError("--save", "an answer from several wikis belongs to none of them", "Ask one: -w DIR")
+    saved = save(wikis[0], DirectRunner(), utc_now(), told, dry_run)
+    if saved.left:
+        raise NightwikiError(saved.path, f"was not written: {saved.left}", "Ask again")
+    review = f". Review it with: nightwiki candidates show {saved.slug}"
+    click.echo(f"Would write {saved.path}" if dry_run else f"Saved as {saved.path}{review}", err=True)
 
 
 @dataclass(slots=True)
