@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import subprocess
+import sys
 import threading
 import traceback
 from collections.abc import Iterator
@@ -22,6 +25,7 @@ from tests.keys import FAKE_KEYS
 from tests.loopback_model import Loopback, Question, completion, loopback, streamed
 from tests.web import FakeClock, Reply, certificate, serve
 
+ROOT = Path(__file__).resolve().parents[1]
 KEY = FAKE_KEYS[0]
 GOOD = '{"title": "Z3", "facts": ["It was built in 1941."]}'
 SOURCE = Part("source", "The Z3 was built in 1941. It stood in Berlin.")
@@ -345,6 +349,43 @@ def test_a_key_is_never_shown(provider: str, status: int, monkeypatch: pytest.Mo
         told.append(repr(error))
         error = error.__context__
     assert [text for text in told if KEY in text] == []
+
+
+def test_loud_libraries_do_not_tell_the_key() -> None:
+    """Even where the environment turns their logs up."""
+    loud = dict.fromkeys(("OPENAI_LOG", "ANTHROPIC_LOG"), "debug") | {"NIGHTWIKI_API_KEY": KEY}
+    code = (
+        "import logging, sys; logging.basicConfig(level=logging.DEBUG)\n"
+        "from tests.test_llm_client import *\n"
+        "with loopback() as model: client(model).ask(PROMPT, Facts)\n"
+        "print(len(model.questions), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=os.environ | loud, capture_output=True, text=True,
+                          check=False)
+    assert done.stderr.splitlines()[-1:] == ["1"] and KEY not in done.stderr + done.stdout, done.stderr[-500:]
+
+
+@pytest.mark.parametrize("end", [b"", b"data: {broken\n\n", b'data: {"error": {"message": "overloaded"}}\n\n'])
+def test_a_stream_may_break_off(model: Loopback, end: bytes) -> None:
+    """What came is kept by the caller, the error has a kind, and the call is counted."""
+    begun = streamed("The Z3 was built in 1941.").body.partition(b"data: [DONE]")[0][:700]
+    model.script(Reply(raw=lambda: iter([HEAD.replace(b"json", b"x") + b"Content-Length: 99999\r\n\r\n", begun, end])))
+    asker, heard = client(model), []
+    with pytest.raises(ModelError) as raised:
+        for piece in asker.stream(PROMPT):
+            heard.append(piece)
+    assert raised.value.kind in (Kind.UNAVAILABLE, Kind.INVALID, Kind.TIMED_OUT, Kind.REFUSED)
+    assert "".join(heard).startswith("The Z3") and asker.spent.calls == 1
+
+
+def test_a_stream_that_is_left_is_closed(model: Loopback) -> None:
+    """A reader who has seen enough ends the call; it is counted, and its place is free again."""
+    asker = client(model, concurrent=1)
+    for _ in range(3):
+        stream = asker.stream(PROMPT)
+        next(stream)
+        stream.close()
+    assert asker.ask(PROMPT, Facts) and asker.spent.calls == 4
 
 
 def test_a_server_that_takes_no_schema_is_asked_in_words(model: Loopback) -> None:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -11,6 +13,8 @@ from config.models import COMPATIBLE
 
 SERVICE = "nightwiki"
 """The keyring's name for all our keys; the provider is the user name."""
+
+_PATIENCE = 5.0  # seconds for the keyring
 
 VARIABLES: Mapping[str, tuple[str, ...]] = {
     "anthropic": ("ANTHROPIC_API_KEY",),
@@ -52,12 +56,19 @@ def how_to_give(provider: str, variable: str = "") -> str:
 
 
 def _from_keyring(provider: str) -> str:
+    """The keyring's answer, or '' when there is none in time: a locked one may wait for a person who sleeps."""
     try:
         import keyring
         from keyring.errors import KeyringError
     except ImportError:
         return ""
-    try:
-        return (keyring.get_password(SERVICE, provider) or "").strip()
-    except (KeyringError, OSError, RuntimeError):
-        return ""  # locked, or no keyring on this machine
+    found: list[str] = []
+
+    def look() -> None:
+        with contextlib.suppress(KeyringError, OSError, RuntimeError):
+            found.append((keyring.get_password(SERVICE, provider) or "").strip())
+
+    looking = threading.Thread(target=look, daemon=True)
+    looking.start()
+    looking.join(_PATIENCE)
+    return found[0] if found else ""

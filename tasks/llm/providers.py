@@ -23,7 +23,7 @@ from tasks.llm.ask import Kind
 from tasks.llm.backend import Call, CallFailed, Completion
 from tasks.llm.keys import Key, find_key, how_to_give
 from tasks.llm.prices import is_local
-from tasks.llm.web import PackedReply, ReplyTooLarge, make_client
+from tasks.llm.web import PackedReply, ReplyTooLarge, make_client, quieten
 
 if TYPE_CHECKING:
     import httpx2
@@ -47,6 +47,7 @@ class ProviderBackend:
         self._key = key_for(name, settings)
         self._http = make_client(settings, _address(name, settings), settings.endpoint.timeout_seconds)
         self._model = _model(name, settings, self._key, self._http)
+        quieten()  # once more: the library has been loaded by now, and may have turned its own log up
         self._native = True  # whether the server holds the model to a schema; unlearnt when it refuses one
 
     def complete(self, call: Call) -> Completion:

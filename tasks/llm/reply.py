@@ -28,11 +28,13 @@ class UnusableReply(Exception):
 
 def read_reply(text: str, schema: type[M]) -> M:
     """The object that a reply holds. Raises UnusableReply."""
-    bare = unwrapped(text)
+    whole, bare = text.strip(), unwrapped(text)
     if not bare:
         raise UnusableReply("it is empty")
     reason = ""
-    for candidate in _objects(bare):
+    # An object that stands at the beginning is read as it is: what looks like a thought in it is content.
+    first = _objects(whole) if whole.startswith("{") and whole != bare else []
+    for candidate in (*first, *_objects(bare)):
         try:
             return schema.model_validate_json(candidate, strict=False)
         except ValidationError as error:

@@ -10,7 +10,6 @@ import json
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from functools import lru_cache
 from typing import Any
 
@@ -62,7 +61,6 @@ def again(reason: str) -> str:
 
 
 @lru_cache(maxsize=64)  # takes longer to make than all else about a call; nobody changes it
-@cache
 def json_schema(schema: type[BaseModel]) -> dict[str, Any]:
     """A JSON Schema without the titles that pydantic repeats, which cost tokens and say nothing. Not to be changed."""
     plain = _without_titles(schema.model_json_schema())
