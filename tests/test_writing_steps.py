@@ -18,6 +18,7 @@ from tasks.writing import analyse, semantic, settle
 from tasks.writing.clash import refused
 from tasks.writing.contribution import Contribution, Line, OwnBlock, Share, Superseded, decode, encode
 from tasks.writing.find import Draft, Finder
+from tasks.writing.naming import is_given, plain_heading
 from tasks.writing.page import SourceFacts, Stand, lay_out, propose
 from tasks.writing.passages import passages, windows
 from tasks.writing.planning import planned_calls
@@ -282,3 +283,19 @@ def test_calls_are_reckoned_before_they_are_made() -> None:
     """A long source is expected to take more calls and tokens than a short one."""
     small, big = (sum(one.input_tokens for one in planned_calls([document(BELL * n)])) for n in (1, 400))
     assert 0 < small < big
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [("Anna Bell", True), ("Anna Bell (baker)", True), ("Nova", False), ("Anna Bell's Prize", False), ("Bakery", True)],
+)
+def test_a_title_is_no_place_to_invent(name: str, given: bool) -> None:
+    """Titles and aliases are made of the source's words; a qualifier in brackets is free."""
+    assert is_given(name, passages(document(BELL)).words) is given
+
+
+def test_a_heading_names_nothing_that_the_source_does_not() -> None:
+    """Common words of a heading are free, its numbers and names are the source's."""
+    words = passages(document(BELL)).words
+    assert plain_heading("Life and work in Kent", words) and plain_heading("Früher", words)
+    assert not plain_heading("Winner of the Nobel Prize", words) and not plain_heading("Since 1950", words)

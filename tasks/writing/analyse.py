@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from tasks import sentences, subjects
 from tasks.coverage_check import locate
 from tasks.llm.ask import Asker, Kind, ModelError, Part, Prompt, Role
+from tasks.sanitise import clean
+from tasks.writing.naming import is_given
 from tasks.writing.passages import WINDOW, Passage, Passages, shown, windows
 from tasks.writing.replies import Analysed
 
@@ -118,16 +120,17 @@ def reduce(source: Passages, replies: Sequence[Analysed]) -> Notes:
     names: dict[str, list[str]] = {}
     claims: dict[str, dict[tuple[int, str], Claim]] = {}
     called: dict[str, str] = {}  # key of any name -> key of the subject
+    words = source.words
     for reply in replies:
         for found in reply.subjects:
-            title = subjects.clean_title(found.title)
+            title = subjects.clean_title(clean(found.title)[0])
             keys = [subjects.key_of(name) for name in (title, *found.aliases) if name.strip()]
-            if not title or not keys[0]:
+            if not title or not keys[0] or not is_given(title, words):
                 continue
             key = next((called[name] for name in keys if name in called), keys[0])
             if key not in titles:
                 order.append(key)
-                titles[key], kinds[key], names[key], claims[key] = title, found.kind, [], {}
+                titles[key], kinds[key], names[key], claims[key] = title, subjects.key_of(found.kind), [], {}
             names[key] += [title, *found.aliases]
             for name in keys:
                 called.setdefault(name, key)
@@ -159,4 +162,4 @@ def reduce(source: Passages, replies: Sequence[Analysed]) -> Notes:
         )
         for key in sorted(order, key=lambda key: (key != main, order.index(key)))
     ]
-    return Notes(replies[0].type, tuple(topic for topic in topics if topic.claims))
+    return Notes(subjects.key_of(replies[0].type), tuple(topic for topic in topics if topic.claims))

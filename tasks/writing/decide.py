@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 from tasks import properties, subjects
 from tasks.llm.ask import Asker, Part, Prompt, Role
+from tasks.sanitise import clean
+from tasks.sentences import plain
 from tasks.writing.analyse import Notes, Topic
 from tasks.writing.find import Offer
+from tasks.writing.naming import is_given, words_of
 from tasks.writing.purpose import Purpose
 from tasks.writing.replies import Decided, PageDecision
 
@@ -83,12 +86,12 @@ def decide(
 
     reply = asker.ask(prompt(title, notes, offers, names, purpose), Decided, accept)
     if not reply.in_scope and purpose.text:
-        return Decisions(False, reply.scope_reason, ())
+        return Decisions(False, plain(clean(reply.scope_reason)[0]), ())
     found: dict[str, Judged] = {}
     for one in reply.decisions:
         topic = _topic(keys, one.subject)
         if topic is not None and topic.key not in found:
-            found[topic.key] = Judged(topic, _tidy(one, topic), by_number.get(_number(one.page)))
+            found[topic.key] = Judged(topic, _tidy(one, topic, title), by_number.get(_number(one.page)))
     return Decisions(True, "", tuple(found[topic.key] for topic in notes.topics if topic.key in found))
 
 
@@ -126,17 +129,21 @@ def _topic(keys: Mapping[str, Topic], name: str) -> Topic | None:
     return keys.get(subjects.key_of(name)) or keys.get(subjects.key_of(subjects.clean_title(name)))
 
 
-def _tidy(one: PageDecision, topic: Topic) -> PageDecision:
-    """The decision with a title, aliases and tags that are fit to be written."""
-    title = subjects.clean_title(one.title) or topic.title
-    aliases = [alias for alias in (*topic.aliases, topic.title, *one.aliases) if alias != title]
+def _tidy(one: PageDecision, topic: Topic, source_title: str) -> PageDecision:
+    """The decision with a title, aliases and tags that are fit to be written, and that the source bears out."""
+    words = words_of((source_title, topic.title, *topic.aliases, *(claim.words for claim in topic.claims)))
+    title = subjects.clean_title(clean(one.title)[0])
+    if not is_given(title, words):
+        title = topic.title
+    given = [clean(alias)[0] for alias in one.aliases if is_given(alias, words)]
+    aliases = [alias for alias in (*topic.aliases, topic.title, *given) if alias != title]
     return one.model_copy(
         update={
             "title": title[:200],
             "aliases": list(subjects.fit_aliases(title, aliases)),
             "tags": list(properties.normal_tags(tuple(one.tags)))[:5],
             "type": subjects.key_of(one.type)[:40],
-            "reason": " ".join(one.reason.split()),
-            "doubt": " ".join(one.doubt.split()),
+            "reason": plain(clean(one.reason)[0]),
+            "doubt": plain(clean(one.doubt)[0]),
         }
     )

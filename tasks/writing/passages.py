@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from tasks import sentences
+from tasks import sentences, tokens
 from tasks.records import BlockKind, Document
 
 LONGEST = 1_500
@@ -49,6 +49,13 @@ class Passages:
     @cached_property
     def by_name(self) -> dict[str, Passage]:
         return {passage.name: passage for passage in self.all}
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All words of the source, as `tokens.terms`, its title and headings among them."""
+        headings = {heading for passage in self.all for heading in passage.headings}
+        texts = (self.title, *headings, *(passage.text for passage in self.all))
+        return frozenset(term for text in texts for term in tokens.terms(text))
 
     @cached_property
     def digest(self) -> str:

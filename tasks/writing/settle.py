@@ -13,7 +13,7 @@ from tasks.assembly import label
 from tasks.coverage_check import Coverage, Quoted, State, check, locate
 from tasks.llm.ask import Asker, ModelError, Part, Prompt, Role
 from tasks.records import Citation
-from tasks.sanitise import orders
+from tasks.sanitise import clean, orders
 from tasks.writing.contribution import Line
 from tasks.writing.passages import Passage, Passages, shown
 from tasks.writing.replies import Cite, CitedAll, WrittenSentence
@@ -92,6 +92,7 @@ def settle(asker: Asker, ground: Ground, written: Sequence[WrittenSentence]) -> 
 
 def plain_text(text: str) -> tuple[str, tuple[str, ...]]:
     """A model's sentence without markup, images and passage numbers, and the titles it wanted to link to."""
+    text = clean(text)[0]
     text = _IMAGE.sub(" ", _FENCE.sub(" ", text))
     wanted = [match[1].strip() for match in _WIKILINK.finditer(text)]
     text = _WIKILINK.sub(lambda match: match[2] or match[1], text)

@@ -15,6 +15,7 @@ from tasks.coverage_check import locate
 from tasks.llm.ask import Asker, Kind, ModelError, Part, Prompt, Role
 from tasks.slugs import slugify
 from tasks.writing.contribution import Line, OwnBlock, Superseded
+from tasks.writing.naming import plain_heading, words_of
 from tasks.writing.page import Placed
 from tasks.writing.passages import WINDOW, Passage, Passages, shown, windows
 from tasks.writing.replies import ClashFound, Operation, Written
@@ -149,7 +150,7 @@ def _step(asker: Asker, task: Task, others: Sequence[Placed], draft: _Draft, run
     for one in reply.operations:
         lines = [line for found in settled.lines[at : at + len(one.sentences)] for line in found]
         at += len(one.sentences)
-        _carry_out(draft, view, one, lines, source_id)
+        _carry_out(draft, view, one, lines, task)
     for clash in reply.contradictions:
         seen, passage = view.sentence(clash.sentence), task.source.find(clash.passage)
         if seen is not None and passage is not None and seen.owner != source_id:
@@ -158,7 +159,7 @@ def _step(asker: Asker, task: Task, others: Sequence[Placed], draft: _Draft, run
         draft.doubts.append(" ".join(reply.doubt.split()))
 
 
-def _carry_out(draft: _Draft, view: _View, one: Operation, lines: Sequence[Line], source_id: str) -> None:
+def _carry_out(draft: _Draft, view: _View, one: Operation, lines: Sequence[Line], task: Task) -> None:
     target = view.block(one.block)
     if one.op == "retire" and target is not None:
         draft.own.pop(target.block.key, None)
@@ -169,14 +170,23 @@ def _carry_out(draft: _Draft, view: _View, one: Operation, lines: Sequence[Line]
     if one.op == "replace" and target is not None:
         draft.own[target.block.key] = replace(target.block, kind=kind, lines=tuple(lines))
         return
-    section = plain_text(one.section)[0][:120] if one.section else ""
+    section = _heading(one.section, lines, task)
     if one.op == "supersede" and target is not None:
         section = target.block.section
         seen = view.sentence(one.block)
         for line in (seen.line,) if seen is not None else target.block.lines:
             draft.superseded[(target.block.key, line.text)] = Superseded(target.block.key, line.text)
-    key = _free_key(draft.own, section, source_id)
+    key = _free_key(draft.own, section, task.source.source_id)
     draft.own[key] = OwnBlock(key, section, kind, tuple(lines))
+
+
+def _heading(wanted: str, lines: Sequence[Line], task: Task) -> str:
+    """The heading as plain text; for one that names what the source does not, the source's own at that place."""
+    heading = plain_text(wanted)[0][:120].strip(" #")
+    if not heading or plain_heading(heading, task.source.words | words_of(task.names)):
+        return heading
+    anchor = lines[0].citations[0].anchor
+    return next((one.headings[-1] for one in task.passages if one.anchor == anchor and one.headings), "")
 
 
 def _free_key(own: Mapping[str, OwnBlock], section: str, source_id: str) -> str:
