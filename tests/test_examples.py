@@ -21,7 +21,7 @@ READ_ONLY = {
 """Commands whose example writes nothing, so that all may ask one demo."""
 
 ELSEWHERE = {"up", "serve", "bench", "ingest", "model check", "schedule apply"}
-"""Commands that run on, reach out, ask a server or take long; tests of their own run them. Here their example is parsed."""
+"""Commands that run on, reach out, ask a server or take long: their example is parsed here, and run by other tests."""
 
 
 def words(path: tuple[str, ...]) -> list[str]:
