@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from tasks import contradictions_cjk as cjk
 from tasks import contradictions_words as known
 from tasks import sentences
 from tasks.contradictions import Claim, Clash, ClashKind, clash_id
@@ -54,7 +55,22 @@ def find(subject: str, statements: Sequence[Statement], names: frozenset[str]) -
                     found.append(clash)
         for word in words:
             by_word.setdefault(word, []).append(place)
-    return tuple(found)
+    return (*found, *_without_spaces(subject, statements))
+
+
+def _without_spaces(subject: str, statements: Sequence[Statement]) -> Iterator[Clash]:
+    """The contradictions between sentences in scripts that do not part words."""
+    alike: dict[str, list[Claim]] = {}
+    for statement in statements:
+        claim = statement.claim
+        form = cjk.skeleton(claim.quote) if sentences.is_cjk(claim.quote) else ""
+        if not form:
+            continue
+        for other in alike.get(form, ()):
+            told = cjk.told(other.quote, claim.quote) if other.source_id != claim.source_id else None
+            if told is not None:
+                yield _clash(subject, other, claim, *told)
+        alike.setdefault(form, []).append(claim)
 
 
 def _read(statement: Statement, names: frozenset[str]) -> _Read | None:
@@ -82,11 +98,14 @@ def _compare(subject: str, one: _Read, other: _Read) -> Clash | None:
     told = _told(one.form, other.form)
     if told is None:
         return None
-    kind, reason = told
-    old, new = (second, first) if first.published and second.published < first.published else (first, second)
-    if not (first.published and second.published):
-        old, new = first, second
-    if old.published and new.published and old.published[:10] != new.published[:10]:
+    return _clash(subject, first, second, *told)
+
+
+def _clash(subject: str, first: Claim, second: Claim, kind: ClashKind, reason: str) -> Clash:
+    """The record, the claim of the source that was published earlier as the old one."""
+    old, new = first, second
+    if first.published and second.published and first.published[:10] != second.published[:10]:
+        old, new = sorted((first, second), key=lambda claim: claim.published[:10])
         reason += f"; the sources are of {old.published[:10]} and {new.published[:10]}"
     return Clash(clash_id(first, second), subject, first.page_id, kind, old, new, reason)
 

@@ -105,6 +105,26 @@ SEEMING = (
 )
 
 
+CJK_REAL = (
+    ("车站于1908年建成通车。", "车站于1911年建成通车。"),
+    ("大桥全长820米。", "大桥全长846米。"),
+    ("工場は1923年に設立された。", "工場は1932年に設立された。"),
+    ("이 다리는 1931년에 완공되었다.", "이 다리는 1932년에 완공되었다."),
+)
+
+CJK_SEEMING = (
+    ("2010年该市有41200人。", "2020年该市有46500人。"),
+    ("大桥全长约820米。", "大桥全长846米。"),
+    ("据说车站于1908年建成通车。", "据说车站于1911年建成通车。"),
+    ("他在1990年获得冠军。", "他在1994年获得冠军。"),
+    ("球队于1990年夺冠。", "球队于1994年夺冠。"),
+    ("车站于１９０８年建成通车。", "车站于1908年建成通车。"),
+    ("全长1,200米。", "全长1200米。"),
+    ("東塔は1923年に完成した。", "西塔は1932年に完成した。"),
+    ("工場は1932年に設立される予定だ。", "工場は1934年に設立される予定だ。"),
+)
+
+
 def found(one: str, other: str, before: str = BEFORE, following: str = "", dates: tuple[str, str] = ("", "")
           ) -> tuple[Clash, ...]:
     statements = [
@@ -114,7 +134,7 @@ def found(one: str, other: str, before: str = BEFORE, following: str = "", dates
     return find("eniac", statements, named(["eniac"]))
 
 
-@pytest.mark.parametrize(("one", "other"), REAL)
+@pytest.mark.parametrize(("one", "other"), (*REAL, *CJK_REAL))
 def test_a_contradiction_is_found(one: str, other: str) -> None:
     """Nearly equal sentences with another figure, date or a denial, whichever comes first."""
     (clash,) = found(one, other)
@@ -122,7 +142,7 @@ def test_a_contradiction_is_found(one: str, other: str) -> None:
     assert {clash.old.quote, clash.new.quote} == {one, other} == {turned.old.quote, turned.new.quote}
 
 
-@pytest.mark.parametrize(("one", "other"), SEEMING)
+@pytest.mark.parametrize(("one", "other"), (*SEEMING, *CJK_SEEMING))
 def test_what_only_seems_to_contradict_is_left_alone(one: str, other: str) -> None:
     """Reported views, other things, other times, other units, rounded and limited figures, names with numbers."""
     assert found(one, other) == () == found(other, one)
