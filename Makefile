@@ -37,6 +37,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.bars --shared "$(DATA)"; $(BIN)/python -m benchmarks.routing --shared "$(DATA)"; \
 	else echo "No retrieval sets in $(DATA): name their folder with make bench DATA=FOLDER."; fi
 	@$(BIN)/python -m benchmarks.lint
+	@$(BIN)/python -m benchmarks.compile
 	@$(BIN)/python -m benchmarks.night
 
 clean:
