@@ -68,6 +68,7 @@ class _Sized:
 
     piece: Piece
     words: frozenset[str]
+    figures: frozenset[str]  # those of its words that hold a digit
     size: int
 
 
@@ -112,7 +113,9 @@ class _Packing:
         else:
             notes = "".join(f"\n[^{one.label}]: {one.location}#{one.place}" for one in found.citations)
             text = found.excerpt.replace("\n", "\n> ") + notes
-        return _Sized(piece, frozenset(tokens.terms(piece.text)), self.count(text) + _JOINT)
+        words = frozenset(tokens.terms(piece.text))
+        figures = frozenset(word for word in words if not word.isalpha())
+        return _Sized(piece, words, figures, self.count(text) + _JOINT)
 
     def part(self, page: int, piece: Piece, limit: int) -> _Sized | None:
         """The best part of a block that takes at most `limit` tokens, or None."""
@@ -140,12 +143,12 @@ class _Packing:
         page, _ = self.taken.pop()
         self.held[page] -= 1
 
-    def said(self, words: frozenset[str]) -> bool:
+    def said(self, sized: _Sized) -> bool:
         """Whether a passage taken before says the same; another figure is another statement."""
-        figures = {word for word in words if any(sign.isdigit() for sign in word)}
+        words = sized.words
         return len(words) >= _TELLING and any(
-            len(words & other) >= ALIKE * max(len(words), len(other)) and figures <= other
-            for other in (one.words for _, one in self.taken)
+            len(words & one.words) >= ALIKE * max(len(words), len(one.words)) and sized.figures <= one.figures
+            for _, one in self.taken
         )
 
     def pieces(self) -> dict[int, list[Piece]]:
@@ -201,7 +204,7 @@ def _fill(packing: _Packing, max_per_page: int) -> None:
         if not first and len(piece.text) > 12 * limit:
             continue  # surely too long, so it need not be counted
         sized: _Sized | None = packing.sized(unit.page, piece)
-        if sized is not None and packing.said(sized.words):
+        if sized is not None and packing.said(sized):
             packing.repeating.add(unit.page)
             continue
         if sized is not None and sized.size > limit:
