@@ -128,8 +128,9 @@ def test_deployments_are_ours_described_and_scheduled(up: Up) -> None:
     assert nightly["schedules"][0]["schedule"]["cron"] == "0 2 * * *"
     assert found["flows.deployed.weekly"]["schedules"][0]["schedule"]["cron"] == "0 3 * * 0"
     assert [one["name"] for one in found.values() if one["schedules"]] == ["my wiki", "my wiki"]
+    for one in found.values():
+        assert all(parameter["description"] for parameter in one["parameter_openapi_schema"]["properties"].values())
     properties = found["flows.deployed.ingest"]["parameter_openapi_schema"]["properties"]
-    assert all(one["description"] for one in properties.values())
     assert set(properties) == {"wiki", "sources", "force", "dry_run"}
 
 
@@ -191,6 +192,26 @@ def test_the_terminal_runs_its_flow_there(up: Up) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["state"] == "ok"
     assert last_run(up) == ("COMPLETED", "Completed", "ingest")
+    ours = {"tags": {"all_": ["nightwiki", "my wiki"]}, "deployment_id": {"is_null_": True}}
+    runs = up.post("flow_runs/filter", flow_runs=ours)
+    assert [run["name"].split()[0] for run in runs] == ["ingest"]
+
+
+def test_a_long_step_has_a_bar(up: Up) -> None:
+    """How far it is stands in the console, drawn beside the work, and ends at the full; a step soon over has none."""
+    code = (
+        "import asyncio, time\nfrom prefect import flow\nfrom flows.console.bars import Bars\n"
+        "def work():\n"
+        "    with Bars(0.2) as bars:\n"
+        "        for done in range(11): bars.show('read', done, 10); time.sleep(0.2)\n"
+        "        bars.show('embed', 1, 1)\n"
+        "@flow(name='barred')\nasync def barred(): await asyncio.to_thread(work)\n"
+        "asyncio.run(barred())"
+    )
+    variables = server.client_environment(up.wiki, up.endpoint.api_url)
+    subprocess.run([sys.executable, "-c", code], env=variables, cwd=ROOT, check=True, capture_output=True)
+    bars = up.post("artifacts/filter", artifacts={"type": {"any_": ["progress"]}}, flows={"name": {"any_": ["barred"]}})
+    assert [(one["key"], one["data"]) for one in bars] == [("progress-read", 100)]
 
 
 def test_a_busy_wiki_ends_as_skipped(up: Up) -> None:
