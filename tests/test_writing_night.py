@@ -285,6 +285,37 @@ def test_a_source_that_is_too_long_says_on_its_page_what_was_left_out(tmp_path: 
     assert len(model.calls) == calls
 
 
+def test_a_newer_source_takes_the_place_of_an_older_sentence(tmp_path: Path) -> None:
+    """The older sentence leaves while the newer source is there, and comes back with its going."""
+    wiki = wikis.make(tmp_path, SETTINGS, eniac=ENIAC)
+    run(wiki, RuleAsker())
+    newer = "It used 17,468 vacuum tubes, as counted anew in 2020."
+    put(tmp_path, "raw_sources/count.md", f"# ENIAC\n\n{newer} The count took nine days.\n")
+
+    def supersede(reply: dict[str, Any]) -> dict[str, Any]:
+        line = {"text": newer, "cites": [{"passage": "c1", "words": newer}]}
+        return reply | {"operations": [{"op": "supersede", "block": "b1.3", "sentences": [line]}]}
+
+    run(wiki, RuleAsker(bend(Role.WRITE, "17,468", supersede)), 2)
+    assert newer in page(tmp_path, "ENIAC") and "18,000" not in page(tmp_path, "ENIAC")
+    (tmp_path / "raw_sources" / "count.md").unlink()
+    run(wiki, RuleAsker(), 3)
+    assert newer not in page(tmp_path, "ENIAC") and "18,000" in page(tmp_path, "ENIAC")
+
+
+@pytest.mark.parametrize("block", ["b1", "b9", "b1.9"])
+def test_an_operation_that_does_not_fit_the_page_is_refused(tmp_path: Path, block: str) -> None:
+    """A block of another source, or one that is not there, cannot be replaced: the source fails, the page stays."""
+    wiki = wikis.make(tmp_path, SETTINGS, eniac=ENIAC)
+    run(wiki, RuleAsker())
+    before = page(tmp_path, "ENIAC")
+    put(tmp_path, "raw_sources/count.md", "# ENIAC\n\nIt weighed 27 tons.\n")
+    line = {"text": "It weighed 27 tons.", "cites": [{"passage": "c1", "words": "It weighed 27 tons."}]}
+    reply = {"operations": [{"op": "replace", "block": block, "sentences": [line]}]}
+    report = run(wiki, RuleAsker(bend(Role.WRITE, "27 tons", reply)), 2)
+    assert page(tmp_path, "ENIAC") == before and report.lines[0].outcome is Outcome.MODEL_FAILED
+
+
 def test_without_a_model_what_a_model_wrote_stays(tmp_path: Path) -> None:
     """A `model:` that was taken out rewrites nothing; a corrected source waits, a new one is quoted."""
     wiki = wikis.make(tmp_path, SETTINGS, eniac=ENIAC)
