@@ -19,6 +19,7 @@ from tasks import sentences
 from tasks.contradictions import Claim, Clash, ClashKind, clash_id
 from tasks.contradictions_text import Figure, Form, Token, When, form_of, needs_a_subject, plainly_said
 
+_DESCRIBES = re.compile(r"[,–—]\s+(?:a|an|the|which|who|ein|eine|der|die|das|un|une|le|la) |\b(?:and|und|et|y)\b")
 _MOST_MORE = 12  # content words that one sentence may have more than the other
 
 
@@ -112,9 +113,10 @@ def _clash(subject: str, first: Claim, second: Claim, kind: ClashKind, reason: s
 
 def _told(one: Form, other: Form) -> tuple[ClashKind, str] | None:
     """How two statements contradict each other, or None."""
-    pairs = _aligned(one, other)
-    if pairs is None:
+    aligned = _aligned(one, other)
+    if aligned is None:
         return None
+    pairs = aligned.pairs
     figures = [(a.figure, b.figure) for a, b in pairs if a.figure is not None and b.figure is not None]
     apart = [(a, b) for a, b in figures if a != b and not _agree(a, b)]
     near = all(a == b for a, b in figures)
@@ -126,20 +128,28 @@ def _told(one: Form, other: Form) -> tuple[ClashKind, str] | None:
         said = "one says that it is so, the other that it is not"
         return (ClashKind.NEGATION, said) if same and long_enough else None
     if apart:
-        if len(apart) > 1 or not _one_time(one, other):
+        if len(apart) > 1 or aligned.scoped or not _one_time(one, other) or _operating_points(pairs, apart[0]):
             return None
         (a, b), = apart
         return ClashKind.NUMBER, f"{_shown(a)} and {_shown(b)} for the same thing"
     return _dates(one, other, [a for a, _ in pairs]) if near else None
 
 
-def _aligned(one: Form, other: Form) -> list[tuple[Token, Token]] | None:
+@dataclass(frozen=True, slots=True)
+class _Aligned:
+    """The words that two sentences share, in order; `scoped` when one adds what may hold for its figure alone."""
+
+    pairs: list[tuple[Token, Token]]
+    scoped: bool
+
+
+def _aligned(one: Form, other: Form) -> _Aligned | None:
     """The words that two sentences share, in order; None when one names something that the other does not."""
     base = _base if one.negated != other.negated else _as_is
     left, right = ([base(token.word) for token in form.tokens] for form in (one, other))
     matcher = SequenceMatcher(None, left, right, autojunk=False)
     pairs: list[tuple[Token, Token]] = []
-    more = 0
+    more, scoped = 0, False
     for what, a, b, c, d in matcher.get_opcodes():
         if what == "equal":
             pairs += zip(one.tokens[a:b], other.tokens[c:d], strict=True)
@@ -150,10 +160,11 @@ def _aligned(one: Form, other: Form) -> list[tuple[Token, Token]] | None:
             more += end - start
             if more > _MOST_MORE or not _aside(form, start, end):
                 return None
+            scoped = scoped or not _apposition(form, start, end)
     words = sum(token.figure is None for token, _ in pairs)
     if words < 1 or (words < 2 and more):
         return None
-    return pairs if 2 * words >= more else None
+    return _Aligned(pairs, scoped) if 2 * words >= more else None
 
 
 def _as_is(word: str) -> str:
@@ -168,6 +179,8 @@ def _base(word: str) -> str:
 def _aside(form: Form, start: int, end: int) -> bool:
     """Whether some words of a sentence only add to it: an aside, the tail behind a comma, a longer name."""
     tokens = form.tokens
+    if any(token.word in known.NARROWS for token in tokens[start:end]):
+        return False
     opens = start == 0 or _breaks(tokens[start].after)
     closes = end == len(tokens) or _breaks(tokens[end].after)
     if start == 0 and end < len(tokens):
@@ -179,6 +192,20 @@ def _aside(form: Form, start: int, end: int) -> bool:
     if name and beside:  # 'Harvard Mark II' for 'Mark II'
         return True
     return end == len(tokens) and not any(token.figure for token in tokens[start:end]) and _adds(form, start, end)
+
+
+def _apposition(form: Form, start: int, end: int) -> bool:
+    """Whether some words only name or describe: a longer name, ', a steel arch,', ', which has …', 'and …'."""
+    if all(token.name for token in form.tokens[start:end]):
+        return True
+    before = form.tokens[start].after
+    return _breaks(before) and _DESCRIBES.search(before) is not None
+
+
+def _operating_points(pairs: Sequence[tuple[Token, Token]], apart: tuple[Figure, Figure]) -> bool:
+    """Whether the figures that differ say at which point the others hold, as in '100 kW at 5000 rpm'."""
+    several = sum(token.figure is not None for token, _ in pairs) > 1
+    return several and any(" at " in token.after for token, _ in pairs if token.figure is apart[0])
 
 
 def _adds(form: Form, start: int, end: int) -> bool:

@@ -81,7 +81,7 @@ def form_of(text: str, own: frozenset[str]) -> Form | None:
     """A sentence taken apart, or None when it cannot be done with certainty; `own` are stems of its subject's names."""
     text = re.sub(r"\([^()]*\)|\[[^\[\]]*\]", " ", sentences.unmarked(text))
     whens, rest = _whens(text)
-    if known.RANGE.search(rest):
+    if known.RANGE.search(rest) or known.PARTIAL.search(rest):
         return None
     negated = known.NEGATED.search(rest)
     if negated:

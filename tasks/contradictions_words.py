@@ -184,6 +184,20 @@ REJECTED_NEXT = re.compile(
 )
 """How a sentence begins that rejects the one before it."""
 
+PARTIAL = re.compile(
+    r"\b(?:one|some|many|most|half|part|parts|each|any|either|several|few|all|every|none) of\b|\bon average\b|"
+    r"\b(?:at most|at least|or more|or less|or so|mindestens|höchstens|im schnitt|en moyenne|au plus|au moins)\b"
+    r"(?!\W+\d)",
+    re.I,
+)
+"""What is said of a part, of an average, or with a limit behind its figure."""
+
+NARROWS = _listed(
+    """second third fourth fifth last again another new old time times half part partly phase stage average maximum
+    minimum total upper lower inner outer left right north south east west northern southern eastern western"""
+)
+"""Words with which one sentence speaks of another thing than the one without them."""
+
 QUOTED = re.compile(r"[\"“”„«»]")
 PRONOUN = re.compile(r"[\"“(]?(?:it|he|she|they|this|these|its|his|her|their|er|sie|es|il|elle|ils)\b", re.I)
 
