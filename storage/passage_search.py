@@ -35,6 +35,7 @@ _ASKING = frozenset(
     )
 )
 MOST_UNKNOWN = 12
+LONGEST_UNKNOWN = 40  # characters; what is longer is no word
 SAMPLE = 5
 _WORD = re.compile(r"[^\W_]+(?:[-_.'’+/][^\W_]+)*")
 
@@ -134,6 +135,6 @@ def _unknown(question: str, absent: Collection[str]) -> list[str]:
     found: dict[str, None] = {}
     for word in _WORD.findall(question[: MOST_TERMS * 20]):
         terms = tokens.terms(word)
-        if terms and all(term in absent for term in terms):
+        if terms and len(word) <= LONGEST_UNKNOWN and all(term in absent for term in terms):
             found.setdefault(word)
     return list(found)[:MOST_UNKNOWN]

@@ -190,11 +190,12 @@ def counted(pack: ContextPack, count: TokenCounter) -> ContextPack:
     return replace(pack, tokens_used=seen)
 
 
-def shown_goal(goal: str) -> str:
-    """A goal on one line, at most `LONGEST_GOAL` characters, in signs that can be printed."""
+def shown_goal(goal: str, budget: int) -> str:
+    """A goal on one line, at most `LONGEST_GOAL` characters (fewer in a small budget), in signs that can be printed."""
+    longest = min(LONGEST_GOAL, max(40, budget // 5))
     text = " ".join(goal[: 4 * LONGEST_GOAL].encode("utf-8", "replace").decode("utf-8").split())
     text = "".join(sign for sign in text if sign.isprintable())
-    return text if len(text) <= LONGEST_GOAL else f"{text[: LONGEST_GOAL - 1].rstrip()}…"
+    return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
 
 
 def _line(text: str) -> str:

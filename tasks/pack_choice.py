@@ -296,7 +296,7 @@ def _pack(
     omitted: int,
 ) -> ContextPack:
     return ContextPack(
-        shown_goal(goal),
+        shown_goal(goal, budget),
         budget,
         budget,
         tuple(_cautioned(packed_page(pages[number], pieces[number])) for number in sorted(pieces)),
