@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,6 +60,8 @@ def test_the_description_is_whole(fuzzed: httpx.Client) -> None:
     routes = {"/search", "/search/batch", "/query", "/context/build", "/pages", "/pages/{name}", "/changes"}
     routes |= {"/candidates", "/candidates/{name}/promote", "/candidates/{name}/discard", "/sources", "/status"}
     assert routes <= told["paths"].keys()
+    references = set(re.findall(r'"#/(?:[^"/]+/)*([^"/]+)"', json.dumps(told)))
+    assert references <= told["components"]["schemas"].keys()
     for path in ("/search", "/search/batch", "/query", "/context/build"):
         body = told["paths"][path]["post"]["requestBody"]["content"]["application/json"]
         assert body["examples"]

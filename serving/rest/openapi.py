@@ -9,7 +9,16 @@ from pydantic import BaseModel
 from serving.rest.query_string import parameters
 from serving.schemas_served import MovedAnswer, Problem
 
-_PROBLEM: dict[str, Any] = {"application/problem+json": {"schema": Problem.model_json_schema()}}
+
+
+def _problem() -> dict[str, Any]:
+    """The schema of a problem in one piece, for it stands outside the description's own components."""
+    schema = Problem.model_json_schema()
+    schema["properties"]["errors"]["items"] = schema.pop("$defs")["ProblemField"]
+    return schema
+
+
+_PROBLEM: dict[str, Any] = {"application/problem+json": {"schema": _problem()}}
 _WORDS = {
     400: "The body is not JSON, or not UTF-8.",
     401: "A token is needed.",
