@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from config.models import ModelName, Price
 from config.settings import Budget
 from storage.spending import Spending
 from tasks.llm.ask import Kind, ModelError, Role
+from tasks.llm.backend import Call, Completion
 from tasks.llm.budget import Usage
 from tasks.llm.client import Client, Served
 from tasks.llm.estimate import PlannedCalls, estimate, worth_asking
@@ -121,9 +123,9 @@ def test_calls_at_once_do_not_pass_a_cap_together(tmp_path: Path) -> None:
     assert mine + other.wait(60) == 12
 
 
-def client(tmp_path: Path, price: Price | None, **caps: float) -> Client:
+def client(tmp_path: Path, price: Price | None, backend: Echo | None = None, **caps: float) -> Client:
     budget = Budget(**{"day_money": 0, **caps})
-    served = Served(ModelName("openai", "m"), Echo(), price)
+    served = Served(ModelName("openai", "m"), backend or Echo(), price)
     endpoint = parse_settings("endpoint:\n  retries: 0\n  max_output_tokens: 1000\n").endpoint
     money = bool(budget.run_money or budget.day_money)
     return Client(dict.fromkeys(Role, served), endpoint, Spending(tmp_path, "r", budget), money)
@@ -143,6 +145,21 @@ def test_a_paid_model_stops_at_its_cap(tmp_path: Path) -> None:
     tight = client(tmp_path, Price(1.0, 100.0), run_money=0.05)
     with pytest.raises(ModelError, match=r"cap of 0.05 dollars \(budget.run_money\)"):
         tight.ask(PROMPT, Facts)
+
+
+def test_calls_under_way_are_waited_for_before_a_cap_refuses(tmp_path: Path) -> None:
+    """They are booked with their greatest reply; what they leave of it is used by the next ones."""
+
+    class Slow(Echo):
+        def complete(self, call: Call) -> Completion:
+            time.sleep(0.05)
+            return super().complete(call)
+
+    # Two at once fit, and so do eight one after the other.
+    asker = client(tmp_path, Price(1.0, 100.0), Slow(), run_tokens=2700)
+    with ThreadPoolExecutor(8) as pool:
+        assert {reply.title for reply in pool.map(lambda _: asker.ask(PROMPT, Facts), range(8))} == {"Z3"}
+    assert asker.spent.calls == 8
 
 
 def test_an_unknown_price_is_said_when_money_is_capped(tmp_path: Path) -> None:

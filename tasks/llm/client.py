@@ -22,7 +22,7 @@ from tasks.clock import Clock, SystemClock
 from tasks.llm.ask import Kind, ModelError, Prompt, Role, Spent, fine
 from tasks.llm.backend import Backend, Call, CallFailed, Completion, Turn
 from tasks.llm.bucket import Bucket
-from tasks.llm.budget import OpenPurse, Purse, Usage
+from tasks.llm.budget import OpenPurse, Purse, Ticket, Usage
 from tasks.llm.prices import model_for, price_of
 from tasks.llm.reply import UnusableReply, read_reply
 from tasks.llm.wording import again, json_schema, wording
@@ -57,8 +57,9 @@ class Client:
         self._clock = clock or SystemClock()
         self._bucket = Bucket(endpoint.concurrent, endpoint.requests_per_minute, endpoint.tokens_per_minute,
                               self._clock)
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._used = Usage()
+        self._under_way = self._over = 0
         self._in_a_row: Counter[ModelName] = Counter()
         self._stopped: dict[ModelName, ModelError] = {}
 
@@ -119,7 +120,7 @@ class Client:
         most = self._most(served, call)
         self._refuse_if_stopped(served)
         with self._bucket.turn(most.tokens):
-            ticket = self._purse.book(prompt.role.value, served.name.full, most)
+            ticket = self._book(prompt.role, served, most)
             said: list[str] = []
             used = most
             try:
@@ -133,8 +134,7 @@ class Client:
                 self._remember(failed, served)
                 raise self._error(served, failed) from None
             finally:
-                self._purse.settle(ticket, used)
-                self._count(used)
+                self._settle(ticket, used)
             self._fared_well(served)
 
     def close(self) -> None:
@@ -170,7 +170,7 @@ class Client:
         self._refuse_if_stopped(served)
         with self._bucket.turn(most.tokens):
             self._refuse_if_stopped(served)
-            ticket = self._purse.book(role.value, served.name.full, most)
+            ticket = self._book(role, served, most)
             used = most
             try:
                 completion = served.backend.complete(call)
@@ -180,8 +180,7 @@ class Client:
                 used = most if failed.charged else Usage(calls=1)
                 raise
             finally:
-                self._purse.settle(ticket, used)
-                self._count(used)
+                self._settle(ticket, used)
 
     def _pause(self, number: int, failed: CallFailed) -> None:
         """Wait before the next try: as long as the provider asks, else longer each time."""
@@ -211,9 +210,31 @@ class Client:
         going_out = completion.output_tokens or at_most(completion.text, served.name)
         return Usage(1, coming_in, going_out, price.of(coming_in, going_out))
 
-    def _count(self, used: Usage) -> None:
+    def _book(self, role: Role, served: Served, most: Usage) -> Ticket:
+        """Book a call. While others are under way a refusal is not final: they are booked with more than they use."""
+        while True:
+            with self._lock:
+                over = self._over
+            try:
+                ticket = self._purse.book(role.value, served.name.full, most)
+            except ModelError:
+                with self._lock:
+                    if self._over == over and not self._under_way:
+                        raise
+                    while self._over == over:
+                        self._lock.wait()
+                continue
+            with self._lock:
+                self._under_way += 1
+            return ticket
+
+    def _settle(self, ticket: Ticket, used: Usage) -> None:
+        self._purse.settle(ticket, used)
         with self._lock:
             self._used += used
+            self._under_way -= 1
+            self._over += 1
+            self._lock.notify_all()
 
     # --- stopping
 

@@ -169,7 +169,7 @@ def failure(error: BaseException, name: ModelName, keys: tuple[str, ...], settin
     if isinstance(error, CallFailed):
         return error
     chain = list(_chain(error))
-    told = redact(_first_line(error), keys)
+    told = redact(_told(error), keys)
     limit = settings.endpoint.timeout_seconds
     for one in chain:
         if isinstance(one, ReplyTooLarge):
@@ -267,6 +267,20 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         seen.add(id(error))
         yield error
         error = error.__cause__ or error.__context__
+
+
+def _told(error: BaseException) -> str:
+    """What the provider said, without the shell that the libraries put around it."""
+    from pydantic_ai.exceptions import ModelHTTPError
+
+    if not isinstance(error, ModelHTTPError):
+        return _first_line(error)
+    body: object = error.body
+    if isinstance(body, dict) and isinstance(body.get("error"), dict):
+        body = body["error"]
+    said = body.get("message") if isinstance(body, dict) else body
+    words = " ".join(str(said or "").split())[:300]
+    return f"{error.status_code}: {words}" if words else f"status {error.status_code}"
 
 
 def _first_line(error: BaseException) -> str:
