@@ -34,7 +34,8 @@ def cron_problem(line: str) -> str:
             return f"'{text}' is no {name} ({low} to {high})"
         values.append(found)
     days, months = values[2], values[3]
-    if fields[4] == "*" and not any(day <= _LONGEST[month - 1] for month in months for day in days):
+    # Also with a weekday beside it: Prefect's own reader finds no date then, although other crons would.
+    if not any(day <= _LONGEST[month - 1] for month in months for day in days):
         return f"'{line}' can never fire: no such day in that month"
     return ""
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from datetime import UTC, datetime
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from config.cron import cron_problem
 from config.defaults import render_settings
 from config.errors import SettingsError
 from config.load import parse_settings
@@ -50,6 +54,8 @@ def test_both_forms_are_read() -> None:
     ("entry", "line", "said"),
     [
         ("nightly: 0 2 30 2 *", 2, "can never fire"),
+        ("nightly: 30 2 31 2 */2", 2, "can never fire"),
+        ("nightly: 0 2 31 FEB fri", 2, "can never fire"),
         ("nightly: 0 25 * * *", 2, "'25' is no hour"),
         ("nightli: 0 2 * * *", 2, "Did you mean 'schedule.nightly'?"),
         ("noon: 0 12 * * *", 2, "noon: {flow: ingest, cron: ...}"),
@@ -73,8 +79,8 @@ def test_a_wrong_entry_is_refused_with_its_line(entry: str, line: int, said: str
 @given(st.lists(entries, max_size=4, unique_by=lambda entry: entry.name))
 def test_what_is_written_is_read_again(found: list[Timed]) -> None:
     """Any entries survive the file that `init` would write."""
-    settings = Settings(schedule=Schedule(named=tuple(found)))
-    assert parse_settings(render_settings(settings)).schedule.entries == settings.schedule.entries
+    written = Settings(schedule=Schedule(named=tuple(found)))
+    assert parse_settings(render_settings(written)).schedule.entries == written.schedule.entries
 
 
 texts = [LONG, "", "name: x", "schedule:\n", "schedule: {nightly: 0 1 * * *}\n", LONG.rstrip()]
@@ -97,6 +103,24 @@ def test_an_edit_touches_its_own_lines_alone() -> None:
     assert remove_entry(changed, "noon") == remove_entry(LONG, "noon")
     assert remove_entry(set_entry(LONG, Timed(name="papers", flow="ingest", cron="1 1 * * *")), "papers") == LONG
     assert remove_entry(LONG, "nightly") == LONG.replace('"0 1 * * *"', '""')
+
+
+fields = [
+    st.from_regex(r"(\*|[0-9]{1,2}(-[0-9]{1,2})?)(/[1-9][0-9]?)?(,[0-9]{1,2})?", fullmatch=True),
+    st.sampled_from(["*", "2", "1,15", "*/2", "sun", "mon-fri", "feb", "31", "30", "29"]),
+]
+
+
+@settings(deadline=None)  # the first one imports Prefect
+@given(st.lists(st.one_of(fields), min_size=5, max_size=5))
+def test_what_is_accepted_has_a_next_run(parts: list[str]) -> None:
+    """Prefect finds a time for every line that the settings accept."""
+    from prefect.server.schemas.schedules import CronSchedule
+
+    line = " ".join(parts)
+    if not cron_problem(line):
+        dates = asyncio.run(CronSchedule(cron=line).get_dates(n=1, start=datetime(2026, 12, 1, tzinfo=UTC)))
+        assert len(dates) == 1
 
 
 def test_an_entry_that_is_not_there_is_named() -> None:

@@ -44,11 +44,10 @@ def _begun_since(run: FlowRun, due: datetime) -> list[FlowRun]:
     Not those that began in the future: a clock that ran ahead for a while must not keep nights from running.
     """
     done = FlowRunFilterStateName(any_=["Completed", "Partial"])
+    since = FlowRunFilterStartTime(after_=due, before_=datetime.now(UTC))
     with get_client(sync_client=True) as client:
         return client.read_flow_runs(
-            flow_run_filter=FlowRunFilter(
-                state=FlowRunFilterState(name=done), start_time=FlowRunFilterStartTime(after_=due, before_=datetime.now(UTC))
-            ),
+            flow_run_filter=FlowRunFilter(state=FlowRunFilterState(name=done), start_time=since),
             deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[run.deployment_id])),
             limit=10,
         )
