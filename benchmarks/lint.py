@@ -1,4 +1,4 @@
-"""What lint and scaffold cost, in CPU seconds: `python -m benchmarks.lint [--pages N] [--json FILE]`.
+"""What lint, scaffold and the search for contradictions cost, in CPU: `python -m benchmarks.lint [--pages N]`.
 
 Makes a wiki of N pages as the pipeline writes them (ten links and three citations each, every page with a readable copy
 of its source), and one of twice as many, and runs the real functions over both.
@@ -20,6 +20,8 @@ from flows.session import open_state
 from flows.steps import DirectRunner, utc_now
 from storage.commit import commit
 from storage.readin import resolver
+from tasks.contradictions import Claim
+from tasks.contradictions_find import Statement, find, named
 from tasks.merge import new_page
 from tasks.records import BlockKind, Changes, Citation, FileWrite, PageProposal, ProposedBlock
 from tasks.text_bytes import digest, encode
@@ -64,6 +66,20 @@ def build(root: Path, pages: int) -> Wiki:
     return wiki
 
 
+def contradictions(pages: int = 200) -> float:
+    """CPU milliseconds that the search for contradictions takes on a page of two sources with 30 sentences each."""
+    read = [
+        [
+            Statement(Claim("", f"s{source}", "t", f"^p{place}", sentence(number + source, place)))
+            for source in (1, 2)
+            for place in range(30)
+        ]
+        for number in range(pages)
+    ]
+    spent, _ = cpu(lambda: [find("machine", statements, named(["machine"])) for statements in read])
+    return 1000 * spent / pages
+
+
 def cpu(work: Callable[[], object]) -> tuple[float, object]:
     """CPU seconds that a call takes in this process, and what it returns."""
     began = time.process_time()
@@ -95,8 +111,15 @@ def main() -> int:
     half = bar * INDEX_BAR / BAR
     index = drawn[options.pages]
     print(f"scaffold's bar {half:.1f} s: {'kept' if index <= half else 'MISSED'}")
+    disputed = contradictions()
+    print(f"contradictions: {disputed:.1f} ms CPU a page of two sources with 30 sentences each")
     if options.json:
-        figures = {"lint_seconds": seconds, "growth": second / first, "scaffold_seconds": drawn}
+        figures = {
+            "lint_seconds": seconds,
+            "growth": second / first,
+            "scaffold_seconds": drawn,
+            "contradictions_ms_a_page": disputed,
+        }
         options.json.write_text(json.dumps(figures, indent=1))
     return 0 if first <= bar and second / first <= GROWTH and index <= half else 1
 

@@ -147,6 +147,8 @@ def _aligned(one: Form, other: Form) -> _Aligned | None:
     """The words that two sentences share, in order; None when one names something that the other does not."""
     base = _base if one.negated != other.negated else _as_is
     left, right = ([base(token.word) for token in form.tokens] for form in (one, other))
+    if min(len(set(left) - set(right)), len(set(right) - set(left))) > 1:
+        return None  # each has words of its own; aligning would come to the same, at a price
     matcher = SequenceMatcher(None, left, right, autojunk=False)
     pairs: list[tuple[Token, Token]] = []
     more, scoped = 0, False

@@ -58,6 +58,7 @@ class Form:
     tense: str            # past, present, future, or '' where no auxiliary tells
     rest: str = ""        # what stands behind the last token
 
+_DIGIT = re.compile(r"\d")
 _LONGEST, _SHORTEST = 320, 12  # characters of a sentence that is looked at
 
 
@@ -96,6 +97,8 @@ def form_of(text: str, own: frozenset[str]) -> Form | None:
 
 def _whens(text: str) -> tuple[list[When], str]:
     """The points in time that a text names, and the text without them."""
+    if not _DIGIT.search(text):
+        return [], text
     found: list[When] = []
     pieces, at = [], 0
     for match in known.DATE.finditer(text):
