@@ -10,7 +10,6 @@ from serving.rest.query_string import parameters
 from serving.schemas_served import MovedAnswer, Problem
 
 
-
 def _problem() -> dict[str, Any]:
     """The schema of a problem in one piece, for it stands outside the description's own components."""
     schema = Problem.model_json_schema()
