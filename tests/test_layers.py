@@ -54,7 +54,7 @@ LIBRARIES = {
         "youtube_transcript_api",
     },
     "storage": {"duckdb", "filelock", "numpy", "pyarrow", "pydantic"},
-    "flows": {"certifi", "filelock", "prefect", "pydantic"},
+    "flows": {"certifi", "filelock", "prefect", "pydantic", "yaml"},
     "serving": {
         "anyio",
         "click",
