@@ -9,6 +9,7 @@ from serving import look
 from serving.cli.common import json_option, print_json, wiki_option
 from serving.cli.group import Example
 from serving.schemas import LintCount
+from storage.tally import Tally
 
 
 @click.command(cls=Example, example="nightwiki status --json")
@@ -28,7 +29,7 @@ def status(wiki: Wiki, as_json: bool) -> None:
         ("sources", outcomes or "none yet"),
         ("snapshot", answer.snapshot or "none yet"),
         ("last good night", answer.last_good_night or "none yet"),
-        *([("to decide on", f"{answer.contradictions} contradictions")] if answer.contradictions else []),
+        *([("contradictions", f"{answer.contradictions} to decide on")] if answer.contradictions else []),
         *([("lint", _lint(answer.lint))] if answer.lint is not None else []),
         *(("held now", f"{lock.name} lock, by process {lock.pid} since {lock.since}") for lock in answer.locks),
         *(("degraded", f"{one.what}: {one.reason}. {one.next_step}") for one in answer.degraded),
@@ -38,5 +39,5 @@ def status(wiki: Wiki, as_json: bool) -> None:
 
 
 def _lint(found: LintCount) -> str:
-    new = f", {found.new} of them new" if found.new else ""
-    return f"{found.errors} errors, {found.warnings} warnings{new} ({found.at[:10]})"
+    told = Tally(found.at, found.errors, found.warnings, found.new)
+    return f"{told.line()} ({found.at[:10]})"
