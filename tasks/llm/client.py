@@ -212,21 +212,18 @@ class Client:
 
     def _book(self, role: Role, served: Served, most: Usage) -> Ticket:
         """Book a call. While others are under way a refusal is not final: they are booked with more than they use."""
-        while True:
-            with self._lock:
-                over = self._over
-            try:
-                ticket = self._purse.book(role.value, served.name.full, most)
-            except ModelError:
-                with self._lock:
-                    if self._over == over and not self._under_way:
+        with self._lock:
+            while True:
+                try:
+                    ticket = self._purse.book(role.value, served.name.full, most)
+                except ModelError:
+                    over = self._over
+                    # The wait is bounded: who reads a stream and asks meanwhile would wait for itself.
+                    if not self._under_way or not self._lock.wait(self._endpoint.timeout_seconds) or over == self._over:
                         raise
-                    while self._over == over:
-                        self._lock.wait()
-                continue
-            with self._lock:
+                    continue
                 self._under_way += 1
-            return ticket
+                return ticket
 
     def _settle(self, ticket: Ticket, used: Usage) -> None:
         self._purse.settle(ticket, used)

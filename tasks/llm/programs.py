@@ -70,7 +70,10 @@ class ProgramBackend:
 
     def stream(self, call: Call) -> Iterator[str]:
         """The reply's text, in one piece: what these programs print on the way is not text alone."""
-        yield self.complete(call).text
+        completion = self.complete(call)
+        yield completion.text
+        if completion.cut_off:
+            raise CallFailed(Kind.TRUNCATED, "the reply was cut off at its greatest length", charged=True)
 
     def close(self) -> None:
         """Nothing is kept open."""

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 _EXTRAS = {"anthropic": "anthropic", "openai": "openai", "google": "google", COMPATIBLE: "openai"}
 _PACKAGES = {"anthropic": "anthropic", "openai": "openai", "google": "google.genai", COMPATIBLE: "openai"}
 _NO_KEY_NEEDED = "no-key"  # a local server wants none, its client insists on one
-_MOST_WAIT = 300.0
 
 
 class ProviderBackend:
