@@ -7,13 +7,16 @@ when all three agree.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module, resources
 from pathlib import Path
+from threading import Lock
+from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -203,11 +206,50 @@ def _open(name: str, folder: Path, settings: Embedding) -> FastEmbedder:
     if not (folder / file).is_file():
         raise ModelUnavailableError(str(folder / file), "is missing", "Put the model's ONNX file there")
     try:
-        engine = TextEmbedding(name, specific_model_path=str(folder))
+        with _sleeping_threads():
+            engine = TextEmbedding(name, specific_model_path=str(folder))
     except Exception as error:  # onnxruntime and tokenizers raise types of their own
         step = "Replace it, or name another model under embedding in nightwiki.yaml"
         raise ModelUnavailableError(str(folder), f"cannot be loaded: {_first_line(error)}", step) from error
     return _finish(engine, name, folder / file, settings)
+
+
+@contextlib.contextmanager
+def _sleeping_threads() -> Iterator[None]:
+    """Models loaded within it let their threads sleep between two questions.
+
+    By default onnxruntime's threads turn in circles for a while after each question, in case another comes. In a server
+    that costs more processor time than the question itself. fastembed has no option for it.
+    """
+    import onnxruntime
+    from fastembed.common import onnx_model
+
+    def options() -> onnxruntime.SessionOptions:
+        made = onnxruntime.SessionOptions()
+        made.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        return made
+
+    with _LOADING:
+        onnx_model.ort = _Instead(onnxruntime, options)  # type: ignore[attr-defined]  # its import of the library
+        try:
+            yield
+        finally:
+            onnx_model.ort = onnxruntime  # type: ignore[attr-defined]
+
+
+class _Instead:
+    """The library with options of our own."""
+
+    def __init__(self, library: ModuleType, options: Callable[[], object]) -> None:
+        self.SessionOptions = options
+        self._library = library
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._library, name)
+
+
+_LOADING = Lock()
+"""Two models may be loaded at once, but the library is one."""
 
 
 def _register(name: str, folder: Path) -> str:
@@ -271,7 +313,8 @@ def _from_hub(name: str, cache_dir: Path, settings: Embedding, download: bool) -
             cause = f"could not be downloaded: {_first_line(error)}" if download else cause
             break
         try:
-            engine = TextEmbedding(name, specific_model_path=str(folder))
+            with _sleeping_threads():
+                engine = TextEmbedding(name, specific_model_path=str(folder))
             return _finish(engine, name, folder / description.model_file, settings)
         except Exception as error:
             cause = f"is broken ({_first_line(error)}) and was set aside"
