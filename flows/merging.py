@@ -79,8 +79,9 @@ def _candidate(session: Session, vault: ReadIn, pair: Pair, page: PageRecord) ->
 
 def carry_out(session: Session, vault: ReadIn, candidate: CandidateRecord) -> Gone:
     """What promoting a merge does to the page that goes and to what leads to it."""
-    goes = vault.pages.get(candidate.absorbs)
-    stays = vault.pages[candidate.id]
+    goes, stays = vault.pages.get(candidate.absorbs), vault.pages.get(candidate.id)
+    if stays is None or stays.deleted:
+        return Gone(problem="its page was deleted")
     if goes is None or goes.deleted:
         return Gone(problem="the page that it would take in is gone")
     if goes.file_hash != candidate.absorbs_hash:

@@ -181,9 +181,10 @@ class _Reviewed:
         live = _bytes(self._session, candidate.target)
         paths = {page.path: page.id for page in self._vault.pages.values() if not page.deleted}
         resolve = resolver({**paths, candidate.target: candidate.id})
-        base = self._base(candidate) if review.moved_on(candidate, live) else None
-        if base is not None:
-            return review.renew(candidate, content, base, self._vault.pages[candidate.id], resolve)
+        page = self._vault.pages.get(candidate.id)
+        base = self._base(candidate) if page is not None and review.moved_on(candidate, live) else None
+        if page is not None and base is not None:
+            return review.renew(candidate, content, base, page, resolve)
         merge = carry_out(self._session, self._vault, candidate) if candidate.absorbs else Gone()
         if merge.problem:
             return Decision(problem=merge.problem, next_step="The next lint --fix compares again, or tick discard")
@@ -213,11 +214,8 @@ class _Reviewed:
         if not candidate.absorbs or page is None:
             return decision
         kept = replace(page, apart=tuple(dict.fromkeys((*page.apart, candidate.absorbs))))
-        rows = Changes(pages=(kept,))
-        writes = tuple(
-            replace(write, changes=replace(write.changes, pages=rows.pages)) for write in decision.writes
-        )
-        return replace(decision, writes=writes)
+        writes = (replace(write, changes=replace(write.changes, pages=(kept,))) for write in decision.writes)
+        return replace(decision, writes=tuple(writes))
 
 
 def _bytes(session: Session, path: str) -> bytes | None:

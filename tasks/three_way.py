@@ -60,6 +60,8 @@ def three_way(base: PageRecord, live: PageRecord, proposed: PageRecord, resolve:
         citations=quoted,
         sources=sources,
         removed=removed,
+        subjects=tuple(dict.fromkeys((*live.subjects, *proposed.subjects))),
+        former_slugs=tuple(dict.fromkeys((*live.former_slugs, *proposed.former_slugs))),
         reasons=proposed.reasons,
         markdown=text,
         file_hash=digest(text),

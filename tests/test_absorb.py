@@ -150,3 +150,26 @@ def test_a_night_leaves_the_proposal_alone(wiki: Wiki) -> None:
     fix(wiki, 4)
     decide(wiki, promote=True, day=5)
     assert "lost in 1944" in page(wiki.root, "calculating-relay-machine") and broken(wiki) == []
+
+
+def test_the_page_that_stays_may_move_on(wiki: Wiki) -> None:
+    """Edited meanwhile, the merge is made anew with the edit, and is still a merge when it is promoted."""
+    fix(wiki)
+    (candidate,) = waiting(wiki)
+    path = wiki.root / candidate.target
+    path.write_text(path.read_text() + "\nMine.\n")
+    decide(wiki, promote=True)
+    assert len(pages(wiki)) == 3 and len(waiting(wiki)) == 1
+    decide(wiki, promote=True, day=4)
+    assert len(pages(wiki)) == 2 and "Mine." in path.read_text() and broken(wiki) == []
+    run(wiki, 5, force=True)
+    assert len(pages(wiki)) == 2 and "Mine." in path.read_text() and broken(wiki) == []
+
+
+def test_a_merge_whose_page_was_deleted_is_withdrawn(wiki: Wiki) -> None:
+    """Nothing is made of a page that a person took away."""
+    fix(wiki)
+    (candidate,) = waiting(wiki)
+    (wiki.root / candidate.target).unlink()
+    run(wiki, 3)
+    assert waiting(wiki) == [] and len(pages(wiki)) == 2
