@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from threading import Lock
 
 from config.errors import MissingExtraError, ModelError, NightwikiError
 from config.settings import Settings
@@ -146,13 +147,15 @@ class _Shelf:
     def __init__(self, session: Session, reading: Reading) -> None:
         self._session, self._reading = session, reading
         self._rows: dict[str, DocumentRecord | None] = {}
+        self._lock = Lock()
 
     def fetch(self, ids: Sequence[str]) -> None:
         """Read the former rows of many sources at once."""
-        missing = [one for one in ids if one not in self._rows]
-        if missing:
-            found = self._reading.documents_of(missing)
-            self._rows.update({one: found.get(one) for one in missing})
+        with self._lock:
+            missing = [one for one in ids if one not in self._rows]
+            if missing:
+                found = self._reading.documents_of(missing)
+                self._rows.update({one: found.get(one) for one in missing})
 
     def former(self, source_id: str) -> DocumentRecord | None:
         """The row as it was before this run."""

@@ -14,28 +14,24 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from config.settings import Chunks
-from tasks import links
-from tasks.analysis import Analysis
-from tasks.analysis import decode as decode_notes
 from tasks.compile import Compilation, CompileRequest, Given, KnownPage, Material, Remark, Verdict
-from tasks.contradictions import Claim, Clash
 from tasks.linking import Names, mentions
 from tasks.llm.ask import Asker, ModelError
 from tasks.records import Chunk, Outcome
 from tasks.subjects import key_of
 from tasks.writing import analyse, decide, semantic, settle, write
 from tasks.writing.analyse import Notes
-from tasks.writing.clash import clash, refused
-from tasks.writing.contribution import Contribution, Share, decode, encode
+from tasks.writing.comparing import compare
+from tasks.writing.contribution import Contribution, Share, encode
 from tasks.writing.decide import Decisions
 from tasks.writing.failures import Failures
 from tasks.writing.find import Draft, Finder
-from tasks.writing.page import SourceFacts, Stand, lay_out, propose
+from tasks.writing.page import Stand, lay_out, propose
 from tasks.writing.passages import Passage, Passages, passages, shortened
 from tasks.writing.purpose import Purpose
-from tasks.writing.quoted import quoted
 from tasks.writing.resolve import Group, Member, resolve
-from tasks.writing.write import Found, Task, Text
+from tasks.writing.standing import Standing
+from tasks.writing.write import Task
 
 log = logging.getLogger(__name__)
 
@@ -101,10 +97,9 @@ class _Night:
         self._purpose = Purpose(material.purpose)
         self._basis = basis(self._purpose)
         self._failures = Failures()
-        self._stored: dict[str, Contribution | None] = {}
         self._settled: dict[str, Contribution] = {}  # sources of this run that are decided on already
-        self._analyses: dict[str, Analysis] = {}
         self._live = frozenset(request.topics)
+        self._standing = Standing(request, material, self._failures if compiler.fallback else ())
         self._pages = {page.id: page for page in (*request.pages, *material.waiting)}
 
     def compile(self) -> Compilation:
@@ -126,8 +121,9 @@ class _Night:
             for source_id, share in written:
                 work[source_id].shares[share.subject] = share
         contributions = {
-            one.source_id: self._contribution(one) for one in work.values() if one.source_id not in self._failures
+            source_id: self._contribution(one) for source_id, one in work.items() if source_id not in self._failures
         }
+        self._standing.take(contributions)
         return self._put_together(contributions, groups, work)
 
     # --- steps
@@ -135,8 +131,8 @@ class _Night:
     def _work(self) -> Iterator[_Work]:
         for source_id in sorted(self._material.asked & self._live):
             found = passages(replace(self._material.document(source_id), source_id=source_id))
-            found, cut = shortened(replace(found, target=self._target(source_id)), self._longest)
-            former = self._former(source_id)
+            found, cut = shortened(replace(found, target=self._standing.target(source_id)), self._longest)
+            former = self._standing.former(source_id)
             if former is not None and former.digest == found.digest and former.basis == self._basis:
                 self._settled[source_id] = former
                 continue
@@ -186,14 +182,14 @@ class _Night:
         writing = {member.source_id for member in group.members}
         stands = {
             stand.facts.source_id: stand
-            for stand in self._stands(group.subject, group.page, {})
+            for stand in self._standing.on(group.subject, group.page)
             if stand.facts.source_id not in writing
         }
         kept = [member for member in group.members if self._same(member, group, work[member.source_id])]
         for member in kept:
             share = self._former_share(work[member.source_id], group.subject)
             assert share is not None
-            stands[member.source_id] = Stand(self._facts(member.source_id), share)
+            stands[member.source_id] = Stand(self._standing.facts(member.source_id), share)
         found = [(member.source_id, stands[member.source_id].share) for member in kept]
         for member in group.members:
             if member in kept or member.source_id in self._failures:
@@ -205,7 +201,7 @@ class _Night:
             except ModelError as error:
                 self._failures.note(member.source_id, error)
                 continue
-            stands[member.source_id] = Stand(self._facts(member.source_id), share, fresh=True)
+            stands[member.source_id] = Stand(self._standing.facts(member.source_id), share, fresh=True)
             found.append((member.source_id, share))
         return found
 
@@ -214,7 +210,7 @@ class _Night:
         names = tuple(dict.fromkeys((group.title, topic.title, *topic.aliases, *decision.aliases)))
         former = self._former_share(one, group.subject)
         own = self._rechecked(former, one.passages, names) if former is not None else None
-        before = (*stands, Stand(self._facts(one.source_id), own)) if own is not None else tuple(stands)
+        before = (*stands, Stand(self._standing.facts(one.source_id), own)) if own is not None else tuple(stands)
         read = self._passages_for(one, member)
         persons = self._material.persons(group.page.id) if group.page is not None else ()
         task = Task(
@@ -229,7 +225,8 @@ class _Night:
             version=group.subject,
         )
         text = write.write(self._asker, task, own.superseded if own is not None else ())
-        clashes, no_clashes = self._clashes(group, one, text)
+        page_id = group.page.id if group.page is not None and group.page in self._request.pages else ""
+        compared = compare(text.found, one.passages, page_id, group.subject, self._standing.facts)
         return Share(
             subject=group.subject,
             title=group.title,
@@ -244,8 +241,8 @@ class _Night:
             superseded=text.superseded,
             left_out=text.left_out,
             wanted=tuple(name for name in text.wanted if not self._known(name)),
-            clashes=clashes,
-            refused=no_clashes,
+            clashes=compared.clashes,
+            refused=compared.refused,
         )
 
     def _passages_for(self, one: _Work, member: Member) -> tuple[Passage, ...]:
@@ -266,49 +263,7 @@ class _Night:
     def _known(self, name: str) -> bool:
         return key_of(name) in {key_of(title) for title in self._titles.values()}
 
-    def _clashes(self, group: Group, one: _Work, text: Text) -> tuple[tuple[Clash, ...], tuple[str, ...]]:
-        """The contradictions that hold when both sentences are looked at, and the others with the reason."""
-        held, dropped = [], []
-        page_id = group.page.id if group.page is not None and group.page in self._request.pages else ""
-        for found in text.found:
-            why, old, new = self._compare(found, page_id, one)
-            if why or old is None or new is None:
-                dropped.append(f"no contradiction: “{found.sentence.text}” and “{found.reply.words}” ({why})")
-                continue
-            held.append(clash(group.subject, old, new, " ".join(found.reply.reason.split()) or "the model says so"))
-        return tuple({one.id: one for one in held}.values()), tuple(dropped)
-
-    def _compare(self, found: Found, page_id: str, one: _Work) -> tuple[str, Claim | None, Claim | None]:
-        quote = write.whole_sentence(found.reply.words, found.passage.text)
-        if not quote:
-            return "the words do not stand in the passage", None, None
-        if not found.sentence.citations:
-            return "the page's sentence has no source", None, None
-        cited = found.sentence.citations[0]
-        if cited.source_id == one.source_id:
-            return "both are of one source", None, None
-        reply = found.reply
-        title = " ".join((one.passages.title,))
-        why = refused(
-            cited.quote,
-            quote,
-            title,
-            (reply.scope_on_page, reply.scope_in_source),
-            (reply.date_on_page, reply.date_in_source),
-        )
-        old = Claim(
-            page_id, cited.source_id, cited.target, cited.anchor, cited.quote, self._facts(cited.source_id).published
-        )
-        facts = self._facts(one.source_id)
-        new = Claim(page_id, one.source_id, one.passages.target, found.passage.anchor, quote, facts.published)
-        return why, old, new
-
     # --- what was decided before
-
-    def _former(self, source_id: str) -> Contribution | None:
-        if source_id not in self._stored:
-            self._stored[source_id] = decode(self._material.written(source_id)) if source_id in self._live else None
-        return self._stored[source_id]
 
     @staticmethod
     def _former_share(one: _Work, subject: str) -> Share | None:
@@ -372,7 +327,7 @@ class _Night:
         skipped: dict[str, str] = {}
         for subject in sorted(touched):
             page = by_subject.get(subject)
-            stands = self._stands(subject, page, contributions)
+            stands = self._standing.on(subject, page)
             if page is not None and page.deleted:
                 gone = f"its page '{page.title}' was deleted by a person"
                 skipped |= {stand.facts.source_id: gone for stand in stands}
@@ -408,75 +363,11 @@ class _Night:
 
     def _known_sources(self, page: KnownPage) -> set[str]:
         """The sources of a page of which it is known that they give nothing to it any longer."""
-        return {source_id for source_id in page.sources if source_id not in self._live or self._former(source_id)}
-
-    def _stands(
-        self, subject: str, page: KnownPage | None, contributions: Mapping[str, Contribution]
-    ) -> tuple[Stand, ...]:
-        """All live sources that give something to a page: as decided now, or before, or as the page quoted them."""
-        found: dict[str, Stand] = {}
-        holders = {source_id for source_id, subjects in self._material.subjects.items() if subject in subjects}
-        for source_id in sorted((holders & self._live) | set(contributions)):
-            one = contributions.get(source_id) or self._former(source_id)
-            share = next((share for share in one.shares if share.subject == subject), None) if one else None
-            if share is not None:
-                former = self._former(source_id)
-                fresh = source_id in contributions and (former is None or share not in former.shares)
-                facts = replace(self._facts(source_id), cut=one.cut if one is not None else "")
-                found[source_id] = Stand(facts, _cited_at(share, self._target(source_id)), fresh)
-        for source_id in page.sources if page is not None else ():
-            unread = source_id not in contributions and not self._former(source_id)
-            if source_id in self._live and source_id not in found and unread:
-                found[source_id] = self._quoted(subject, page.title if page is not None else "", source_id)
-        if self._fallback:
-            for source_id in self._failures:
-                if source_id in self._live and source_id not in found and self._request.topics[source_id][0] == subject:
-                    found[source_id] = self._quoted(subject, page.title if page is not None else "", source_id)
-        return tuple(found.values())
-
-    def _quoted(self, subject: str, title: str, source_id: str) -> Stand:
-        notes = self._analysis(source_id)
-        return Stand(self._facts(source_id), quoted(subject, title or notes.title, self._target(source_id), notes))
-
-    def _analysis(self, source_id: str) -> Analysis:
-        if source_id not in self._analyses:
-            self._analyses[source_id] = decode_notes(self._request.notes(source_id).analysis)
-        return self._analyses[source_id]
-
-    def _target(self, source_id: str) -> str:
-        return self._request.notes(source_id).target
-
-    def _facts(self, source_id: str) -> SourceFacts:
-        if source_id not in self._live:
-            return SourceFacts(source_id)
-        notes = self._analysis(source_id)
-        return SourceFacts(
-            source_id,
-            notes.quality,
-            notes.quality_reasons,
-            notes.injection_suspected,
-            notes.published,
-            link=links.anchor_link(self._target(source_id), ""),
-        )
+        return {one for one in page.sources if one not in self._live or self._standing.former(one) is not None}
 
     def _opening(self, page_id: str) -> str:
         waiting = {page.id for page in self._material.waiting}
         return "" if page_id in waiting else self._material.opening(page_id)
-
-
-def _cited_at(share: Share, target: str) -> Share:
-    """The share with its citations at the place where the source is now."""
-    citations = [citation for block in share.blocks for line in block.lines for citation in line.citations]
-    if all(citation.target == target for citation in citations):
-        return share
-    blocks = []
-    for block in share.blocks:
-        lines = tuple(
-            replace(line, citations=tuple(replace(citation, target=target) for citation in line.citations))
-            for line in block.lines
-        )
-        blocks.append(replace(block, lines=lines))
-    return replace(share, blocks=tuple(blocks))
 
 
 def _remarks(one: Contribution) -> Iterator[Remark]:
