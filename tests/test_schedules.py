@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -18,7 +20,7 @@ import pytest
 
 from config.edit import set_value
 from config.wiki import Wiki, open_wiki
-from flows.server import working_folder
+from flows.server import endpoint_path, working_folder
 from serving.cli import run
 from tests.prefect_server import Api, bare_server, environment, wait_until
 from tests.test_prefect_flows import small_wiki
@@ -184,6 +186,23 @@ def test_a_renamed_wiki_leaves_nothing_behind(house: House, capsys: pytest.Captu
     assert "mine" not in {one["name"] for one in house.api.post("deployments/filter")}
     now = house.api.get(f"deployments/{house.stranger['id']}")
     assert now["schedules"] == house.stranger["schedules"] and now["updated"] == house.stranger["updated"]
+
+
+def test_a_wiki_with_its_own_server_may_move(
+    house: House, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The server moves with it, and its deployments lead to the new folder; a stranger's stay even there."""
+    wiki = small_wiki(tmp_path / "here")
+    wiki.state_dir.mkdir(exist_ok=True)
+    note = {"pid": os.getpid(), "api_url": house.api.url, "started": ""}
+    endpoint_path(wiki).write_text(json.dumps(note))
+    assert changes(capsys, wiki)["nightly/here"] == "created"
+    moved = open_wiki(Path(shutil.move(wiki.root, tmp_path / "there")))
+    text = set_value(moved.settings_path.read_text(), ("name",), "here")
+    moved.settings_path.write_text(text)
+    assert set(changes(capsys, open_wiki(moved.root)).values()) == {"updated"}
+    assert house.api.get("deployments/name/nightly/here")["parameters"] == {"wiki": str(moved.root)}
+    assert house.api.get(f"deployments/{house.stranger['id']}")["name"] == "theirs"
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def apply(wiki: Wiki, dry_run: bool = False) -> tuple[Applied, ...]:
     Raises NightwikiError when a deployment of this name is another's; then nothing is changed.
     """
     with get_client(sync_client=True) as client:
-        pairs = [(wanted, known(client, wanted)) for wanted in deployments(wiki)]
+        pairs = [(wanted, known(client, wiki, wanted)) for wanted in deployments(wiki)]
         return (
             *(_apply(client, wanted, there, dry_run) for wanted, there in pairs),
             *drop_former(client, wiki, dry_run),
@@ -96,7 +96,12 @@ def apply(wiki: Wiki, dry_run: bool = False) -> tuple[Applied, ...]:
 def drop_former(client: SyncPrefectClient, wiki: Wiki, dry_run: bool = False) -> tuple[Applied, ...]:
     """Delete what this wiki's folder had on the server under a name that it no longer has."""
     found = client.read_deployments(deployment_filter=DeploymentFilter(tags=DeploymentFilterTags(all_=[TAG])))
-    former = [one for one in found if (one.parameters or {}).get("wiki") == str(wiki.root) and one.name != wiki.name]
+    own = wiki.settings.prefect.mode == "own"
+    former = [
+        one
+        for one in found
+        if one.name != wiki.name and (own or (one.parameters or {}).get("wiki") == str(wiki.root))
+    ]
     for one in former:
         if not dry_run:
             client.delete_deployment(one.id)
@@ -104,14 +109,15 @@ def drop_former(client: SyncPrefectClient, wiki: Wiki, dry_run: bool = False) ->
 
 
 def prepared(wiki: Wiki) -> tuple[RunnerDeployment, ...]:
-    """What the settings ask for, with the pauses that a person made on the server; nothing is sent.
+    """What the settings ask for, with the pauses that a person made on the server, for a runner to put there.
 
-    Raises NightwikiError when a deployment of this name is another's.
+    What the settings no longer have is taken from the server. Raises NightwikiError when a deployment of this name
+    is another's.
     """
     with get_client(sync_client=True) as client:
         wanted = deployments(wiki)
         for one in wanted:
-            there = known(client, one)
+            there = known(client, wiki, one)
             if there is not None:
                 _keep_pauses(one, there)
                 _drop_schedules(client, one, there)
@@ -119,14 +125,18 @@ def prepared(wiki: Wiki) -> tuple[RunnerDeployment, ...]:
         return wanted
 
 
-def known(client: SyncPrefectClient, wanted: RunnerDeployment) -> DeploymentResponse | None:
-    """The deployment as the server has it. Raises NightwikiError when one of this name is another's."""
+def known(client: SyncPrefectClient, wiki: Wiki, wanted: RunnerDeployment) -> DeploymentResponse | None:
+    """The deployment as the server has it. Raises NightwikiError when one of this name is another's.
+
+    A server of the wiki's own has no others: there the folder may differ, for the wiki may have been moved.
+    """
     try:
         there = client.read_deployment_by_name(wanted.full_name)
     except ObjectNotFound:
         return None
     folder = (there.parameters or {}).get("wiki")
-    if TAG not in (there.tags or []) or folder != wanted.parameters["wiki"]:
+    moved = folder != str(wiki.root) and wiki.settings.prefect.mode != "own"
+    if TAG not in (there.tags or []) or moved:
         whose = f"belongs to the wiki in {folder}" if TAG in (there.tags or []) else "is not nightwiki's"
         step = "Set another `name` in nightwiki.yaml, or delete it in Prefect's console."
         raise NightwikiError(f"deployment {wanted.full_name}", whose, step)

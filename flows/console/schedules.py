@@ -51,7 +51,7 @@ def standings(wiki: Wiki, now: datetime, ask_server: bool) -> tuple[Standing, ..
 
 def _standing(client: SyncPrefectClient, wiki: Wiki, entry: Timed, now: datetime) -> Standing:
     wanted = next(one for one in deployments(wiki) if one.flow_name == entry.flow)
-    there = known(client, wanted)
+    there = known(client, wiki, wanted)
     following = next_run(entry, wiki.settings.time_zone, now)
     if there is None:
         return Standing(entry, following, served=False)
