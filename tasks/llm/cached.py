@@ -75,10 +75,6 @@ class CachedAsker:
         """The name of the model that answers a role."""
         return self._inner.model(role)
 
-    def known(self, prompt: Prompt, schema: type[BaseModel]) -> bool:
-        """Whether asking this would cost nothing."""
-        return self._store.find(decision_key(prompt, schema, self._inner.model(prompt.role))) is not None
-
     def ask(self, prompt: Prompt, schema: type[M], accept: Callable[[M], str] = fine) -> M:
         """The reply, from the store if it is there and still accepted. Raises ModelError."""
         model = self._inner.model(prompt.role)
