@@ -36,9 +36,8 @@ class OwnBlock:
 
     key: str
     section: str  # heading, empty for the lead
-    kind: Literal["paragraph", "list", "table"]
+    kind: Literal["paragraph", "list"]
     lines: tuple[Line, ...]
-    rows: tuple[tuple[str, ...], ...] = ()  # of a table
 
 
 @dataclass(frozen=True, slots=True)

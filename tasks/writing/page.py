@@ -84,7 +84,7 @@ def lay_out(stands: Sequence[Stand]) -> Sheet:
                     continue
                 said.append((source, line, words))
                 kept.append(line)
-            if kept or block.rows:
+            if kept:
                 key = slugify(block.section) if block.section else ""
                 sections.setdefault(key, []).append(Placed(source, replace(block, lines=tuple(kept))))
     return Sheet(tuple(placed for found in sections.values() for placed in found), agreed)
@@ -167,13 +167,12 @@ def _evidence(
     facts = [stand.facts for stand in speaking]
     weight = {one.source_id: 1 + sum(line.citations[0].source_id == one.source_id for line in lines) for one in facts}
     poor = [reason for one in facts if one.quality < 0.8 for reason in one.quality_reasons]
-    cells = sum(sentences.length(cell) for placed in sheet.placed for row in placed.block.rows for cell in row)
     return Evidence(
         quality=sum(one.quality * weight[one.source_id] for one in facts) / sum(weight.values()),
         quality_reasons=tuple(dict.fromkeys(poor)),
         supported=sum(line.covered for line in lines) / len(lines) if lines else 1.0,
         sentences=len(lines),
-        words=sum(sentences.length(line.text) for line in lines) + min(cells, 120),
+        words=sum(sentences.length(line.text) for line in lines),
         sources=max(1, len(citing)),
         agreed=sheet.agreed,
         defines=any(not placed.block.section for placed in sheet.placed),
@@ -215,8 +214,6 @@ def _blocks(title: str, sheet: Sheet) -> list[ProposedBlock]:
 
 def _block(block: OwnBlock, before: ProposedBlock) -> ProposedBlock:
     citations = tuple(citation for line in block.lines for citation in line.citations)
-    if block.kind == "table":
-        return ProposedBlock(block.key, BlockKind.TABLE, _table(block), citations)
     texts = [markdown(line) for line in block.lines]
     if block.kind == "list":
         mark = "*" if before.kind == BlockKind.LIST and before.text.startswith("-") else "-"
@@ -230,13 +227,3 @@ def markdown(line: Line) -> str:
     text = escape_paragraph(line.text)
     text = text if line.covered else f"=={text}=="
     return text + "".join(f"[^{citation.label}]" for citation in line.citations)
-
-
-def _table(block: OwnBlock) -> str:
-    rows = [[escape_inline(cell).replace("|", "\\|") for cell in row] for row in block.rows]
-    last = max(at for at, cell in enumerate(rows[0]) if cell or at == 0)
-    rows[0][last] += "".join(f"[^{citation.label}]" for line in block.lines for citation in line.citations)
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    lines.insert(1, f"|{' --- |' * len(rows[0])}")
-    return "\n".join(lines)
-
