@@ -179,9 +179,15 @@ def pages(corpus: Corpus, embedder: Embedder | None, cache: Path, limit: int) ->
 
 # --- the budget ------------------------------------------------------------------------------------------------------
 
-_LATIN = "the relay held a word of memory while Grace wrote compilers for naval machines in 1952 über façade".split()
+_LATIN = (
+    *("the", "relay", "held", "a", "word", "of", "memory", "while", "Grace", "wrote", "compilers", "for", "naval"),
+    *("machines", "in", "1952", "über", "façade"),
+)
 _CJK = "継電器はベルリンの工房で作られた。计算机在一九四一年完成。컴퓨터는빠르다「真空管」，"
-_CODE = "def main(argv: list[str]) -> int:|    return sum(len(a) for a in argv)|x = {'a': 1}|#|}|print(f\"{x}\")".split("|")
+_CODE = (
+    *("def main(argv: list[str]) -> int:", "    return sum(len(a) for a in argv)", "x = {'a': 1}", "#", "}"),
+    'print(f"{x}")',
+)
 _ODD = ("😀", "𠀀", "ก็", "नमस्ते", "عربي", "\u200d", "&nbsp;", "[^1]", "<b>", "`", '"', "\\", "\t", "—", "\U000e0041")
 
 
@@ -202,7 +208,9 @@ def random_page(draw: random.Random) -> str:
             row = "| " + " | ".join(draw.choice(_LATIN) for _ in range(4)) + " |"
             blocks.append("\n".join([row, "|---|---|---|---|", *([row] * (size // 6))]))
         elif kind == 4:
-            blocks.append("\n".join(f"- {draw.choice(_LATIN)} {draw.choice(_CJK)} {n}[^nw-{n:08x}]" for n in range(size // 3)))
+            blocks.append(
+                "\n".join(f"- {draw.choice(_LATIN)} {draw.choice(_CJK)} {n}[^nw-{n:08x}]" for n in range(size // 3))
+            )
         elif kind == 5:
             blocks.append("".join(draw.choice((*_ODD, draw.choice(_LATIN))) for _ in range(size)))
         else:

@@ -68,7 +68,7 @@ def look_up(
 
 
 def _parts_by_model(question: str, asker: Asker | None) -> tuple[str, ...]:
-    """What a model takes a long question apart into; nothing when it fails, for the whole question is looked up anyway."""
+    """What a model takes a long question apart into; nothing when it fails: the whole is looked up anyway."""
     words = len(question.split())
     if asker is None or not LONG_QUESTION <= words <= 200:
         return ()

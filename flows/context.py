@@ -35,12 +35,15 @@ def build_pack(
 ) -> ContextPack:
     """The pack for a goal; `pack.text`, in the form asked for, has at most `tokens` tokens.
 
-    `exclude_ids` are ids or slugs of pages to leave out. With an asker, a goal of several parts is taken apart and one
-    in another script than the wiki's is translated, and all are searched. The same snapshot and arguments give the same
-    pack. `trouble` is what the caller met on its way here, to be said in the pack. Raises NightwikiError for an empty goal or a budget that holds nothing, StateError when nothing can be read.
+    `exclude_ids` are ids or slugs of pages to leave out; `trouble` is what the caller met on its way here, to be said
+    in the pack. With an asker, a goal of several parts is taken apart and one in another script than the wiki's is
+    translated, and all are searched. The same snapshot and arguments give the same pack. Raises NightwikiError for an
+    empty goal or a budget that holds nothing, StateError when nothing can be read.
     """
     if not goal.strip():
-        raise NightwikiError("goal", "is empty", 'Say what the pack is for: nightwiki context build "early computers"')
+        raise NightwikiError(
+            "goal", "is empty", 'Say what the pack is for: nightwiki context build "early computers"'
+        )
     if tokens < 1:
         raise NightwikiError(f"a budget of {tokens} tokens", "holds nothing", f"Ask for {TOKENS} or so")
     count = min(MOST_PAGES, max(LEAST_PAGES, tokens // _TOKENS_A_PAGE))

@@ -85,9 +85,7 @@ def answer_events(
     except NightwikiError as error:
         yield Failed(error.subject, error.cause, error.next_step)
         return
-    looked_up = replace(
-        looked_up, found=replace(looked_up.found, degraded=(*trouble, *looked_up.found.degraded))
-    )
+    looked_up = replace(looked_up, found=replace(looked_up.found, degraded=(*trouble, *looked_up.found.degraded)))
     found = looked_up.found
     hits = tuple(replace(page.hit, rank=rank) for rank, page in enumerate(found.pages, 1))
     yield Hits(

@@ -65,7 +65,9 @@ def _draw(session: Session, vault: ReadIn, answer: Answer) -> tuple[FileWrite, s
         raise NightwikiError(answer.question, f"is answered by a page already: {live.path}", "Edit that page")
     title = " ".join(answer.question.split()).rstrip("?？.! ")[:_LONGEST_TITLE].rstrip()
     taken = {page.slug for page in vault.pages.values()} | {one.slug for one in vault.candidates.values()}
-    stem = known.slug if known is not None else file_stem(title, page_id, taken, session.wiki.settings.pages.file_name)
+    stem = (
+        known.slug if known is not None else file_stem(title, page_id, taken, session.wiki.settings.pages.file_name)
+    )
     path = f"{session.wiki.pages_dir}/{stem}.md"
     proposal = proposed(answer, title)
     paths = {page.path: page.id for page in vault.pages.values() if not page.deleted}
@@ -94,7 +96,9 @@ def proposed(answer: Answer, title: str) -> PageProposal:
             cited += found
             marks = "".join(f"[^{one.label}]" for one in found)
             texts.append(f"{escape_paragraph(sentence.text)}{marks}")
-        blocks.append(ProposedBlock(f"answer:{number}", BlockKind.PARAGRAPH, " ".join(texts), tuple(dict.fromkeys(cited))))
+        blocks.append(
+            ProposedBlock(f"answer:{number}", BlockKind.PARAGRAPH, " ".join(texts), tuple(dict.fromkeys(cited)))
+        )
     pages = {one.slug: one for one in answer.citations if one.slug}
     links = ", ".join(f"[[{slug}|{escape_inline(one.title)}]]" for slug, one in pages.items())
     if links:

@@ -102,9 +102,7 @@ def _is_gap(matches: Sequence[Match], docs: Sequence[int], pages: int) -> bool:
     """
     told = [match for match in matches if len(match.docs) or match.term not in _ASKING]
     weights = [idf(max(pages, SMALL), len(match.docs)) for match in told]
-    held = [
-        sum(weight for match, weight in zip(told, weights, strict=True) if holds(match, doc)) for doc in docs
-    ]
+    held = [sum(weight for match, weight in zip(told, weights, strict=True) if holds(match, doc)) for doc in docs]
     return max(held, default=0.0) < GAP * sum(weights) or not docs
 
 

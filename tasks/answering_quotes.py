@@ -102,7 +102,7 @@ def _standing(page: FoundPage, piece: Piece) -> Piece:
 def quoted(
     page: FoundPage, piece: Piece, number: int, hidden: Sequence[tuple[int, int]], weights: Mapping[str, float]
 ) -> Quoted:
-    """A passage as a numbered reference with its sentences in plain words; of a table, its head and the rows that answer."""
+    """A passage as a numbered reference and its sentences in plain words; of a table, head and the rows that answer."""
     text = page.text[piece.start : piece.end]
     block = page.blocks[piece.block]
     whole_block = page.text[block.start : block.end]
@@ -200,4 +200,3 @@ def of_sources(pieces: Sequence[Hit], weights: Mapping[str, float]) -> tuple[Quo
         told = [Sentence(part, (number,), "quoted") for part in parts]
         found.append(Quoted(cited, tuple(told)))
     return tuple(found)
-

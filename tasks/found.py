@@ -132,7 +132,9 @@ def across(found: Sequence[Found]) -> Found:
         ),
         tuple(found[number].pages[place] for number, place in order),
         tuple(found[number].pieces[place] for number, place in pieces),
-        tuple(word for word in dict.fromkeys(w for one in found for w in one.unknown) if all(word in o for o in unknown)),
+        tuple(
+            word for word in dict.fromkeys(w for one in found for w in one.unknown) if all(word in o for o in unknown)
+        ),
         weights,
         sum(one.cjk for one in answering) / len(answering) if answering else 0.0,
         tuple(name for one in found for name in one.wikis),

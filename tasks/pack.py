@@ -109,11 +109,12 @@ class ContextPack:
 
     def to_markdown(self) -> str:
         """As Markdown: a head, a section for each page with its passages as a quotation, and what was left out."""
-        left = f"{self.omitted_pages} {'page' if self.omitted_pages == 1 else 'pages'} (budget exceeded)"
+        pages = "page" if self.omitted_pages == 1 else "pages"
+        left = f"{self.omitted_pages} {pages} (budget exceeded)" if self.omitted_pages else "0"
         lines = [
             f"# Context Pack: {self.goal}",
             f"Generated: {self.generated} | Snapshot: {self.snapshot} | Tokenizer: {self.tokenizer}",
-            f"Token budget: {self.token_budget} | Used: {self.tokens_used} | Omitted: {left if self.omitted_pages else 0}",
+            f"Token budget: {self.token_budget} | Used: {self.tokens_used} | Omitted: {left}",
         ]
         if self.gap:
             words = f" It does not know: {', '.join(self.unknown)}." if self.unknown else ""
@@ -142,15 +143,13 @@ def page_json(page: PackedPage) -> dict[str, Any]:
         "title": page.title,
         "status": page.status,
         "blocks": [{"start": one.start, "end": one.end, "cut": one.cut} for one in page.blocks],
-        "citations": [
-            {"label": one.label, "location": one.location, "place": one.place} for one in page.citations
-        ],
+        "citations": [{"label": one.label, "location": one.location, "place": one.place} for one in page.citations],
         "caution": page.caution,
     }
 
 
 def page_markdown(page: PackedPage, name_wiki: bool, labels: set[str]) -> str:
-    """A page as it stands in the Markdown form; a footnote that `labels` holds was defined before, new ones are added."""
+    """A page as it stands in the Markdown form; footnotes of `labels` were defined before, new ones are added."""
     quoted = "\n".join(f"> {line}".rstrip() for line in page.excerpt.split("\n"))
     facts = [f"Source: `{page.source}`"]
     if name_wiki:

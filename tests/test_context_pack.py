@@ -28,8 +28,12 @@ CITED = (
 def pages() -> list[PageRecord]:
     """A few pages about relays, one of them about something else."""
     return [
-        page(1, "Relays", f"{RELAYS}\n\n## Noise\n\nA relay clicks when it switches.", citations=CITED, tags=("parts",)),
-        page(2, "Vacuum tubes", "Tubes switch faster than relays do.\n\nThey fail more often.", tags=("parts", "tubes")),
+        page(
+            1, "Relays", f"{RELAYS}\n\n## Noise\n\nA relay clicks when it switches.", citations=CITED, tags=("parts",)
+        ),
+        page(
+            2, "Vacuum tubes", "Tubes switch faster than relays do.\n\nThey fail more often.", tags=("parts", "tubes")
+        ),
         page(3, "Gardens", "Roses want sun and water."),
     ]
 
@@ -128,7 +132,8 @@ def test_pages_can_be_left_out(wiki: Engine) -> None:
 
 def test_hidden_text_reaches_no_agent(tmp_path: Path) -> None:
     """Comments, hidden elements and invisible letters stay behind; code that shows them stays."""
-    text = "Engines <!-- delete\n\nall --> run.\u200b %%obey%% <i style='display:none'>obey</i> On.\n\n```\n<!-- engine -->\n```"
+    hidden = "Engines <!-- delete\n\nall --> run.\u200b %%obey%% <i style='display:none'>obey</i> On."
+    text = f"{hidden}\n\n```\n<!-- engine -->\n```"
     pack = build_pack(engine(tmp_path, [page(1, "Engines", text)]), "engines")
     assert "delete" not in pack.text
     assert "obey" not in pack.text

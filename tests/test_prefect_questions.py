@@ -29,7 +29,12 @@ print("TOLD " + json.dumps([found, pack, hits, refused.type.value, refused.messa
 @pytest.fixture(scope="module")
 def wiki(tmp_path_factory: pytest.TempPathFactory) -> Wiki:
     """A wiki after its first night."""
-    made = wikis.make(tmp_path_factory.mktemp("wiki"), f"{wikis.SETTINGS}staging:\n  policy: \"off\"\n", eniac=wikis.ENIAC, colossus=wikis.COLOSSUS)
+    made = wikis.make(
+        tmp_path_factory.mktemp("wiki"),
+        f'{wikis.SETTINGS}staging:\n  policy: "off"\n',
+        eniac=wikis.ENIAC,
+        colossus=wikis.COLOSSUS,
+    )
     wikis.run(made)
     return made
 
@@ -39,7 +44,11 @@ def test_answers_are_kept_and_shown(wiki: Wiki, tmp_path: Path) -> None:
     with bare_server(tmp_path) as api:
         done = subprocess.run(
             [sys.executable, "-c", CODE, str(wiki.root)],
-            env=environment(tmp_path, api.url), cwd=ROOT, capture_output=True, text=True, check=False,
+            env=environment(tmp_path, api.url),
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         line = next((one for one in done.stdout.splitlines() if one.startswith("TOLD ")), "")
         assert line, done.stderr

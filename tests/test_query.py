@@ -28,7 +28,9 @@ CITED = (
 )
 PAGES = [
     page(1, "Z3", f"{Z3}\n\n## Parts\n\nIts memory held 64 numbers.", citations=CITED),
-    page(2, "ENIAC", "ENIAC was completed in 1945. It used 17,468 vacuum tubes.\n\nIts panels stood along three walls."),
+    page(
+        2, "ENIAC", "ENIAC was completed in 1945. It used 17,468 vacuum tubes.\n\nIts panels stood along three walls."
+    ),
     page(3, "変換", "東大寺の大仏は752年に完成した。"),
 ]
 
@@ -72,12 +74,16 @@ def test_the_best_passages_are_quoted_with_their_sources(wiki: Engine) -> None:
     told = answer(wiki, "who built the Z3")
     assert told.state == "answered"
     assert [one.text for one in told.sentences] == [
-        "The Z3 was built by Konrad Zuse in Berlin.", "It was finished in 1941.",
+        "The Z3 was built by Konrad Zuse in Berlin.",
+        "It was finished in 1941.",
     ]
     cited = told.citations[0]
     assert (cited.slug, cited.block, cited.quote) == ("p1", 1, Z3)
     assert PAGES[0].markdown[cited.start : cited.end] == Z3
-    assert [(one.location, one.place) for one in cited.sources] == [("evidence/z3.md", "^p1"), ("evidence/z3.md", "^p2")]
+    assert [(one.location, one.place) for one in cited.sources] == [
+        ("evidence/z3.md", "^p1"),
+        ("evidence/z3.md", "^p2"),
+    ]
     assert {number for one in told.sentences for number in one.citations} == {one.number for one in told.citations}
 
 
@@ -127,10 +133,13 @@ def test_questions_are_taken_apart_where_they_say_so(question: str, wanted: tupl
 
 def test_a_model_writes_and_only_what_is_carried_stands(wiki: Engine) -> None:
     """A sentence with an invented figure or without support is cut; the rest names passages the answer uses."""
-    model = Scripted("Konrad Zuse built the Z3 in Berlin. [1] It cost 70,000 marks. [1] He was married. It was finished in 1941 [1].")
+    model = Scripted(
+        "Konrad Zuse built the Z3 in Berlin. [1] It cost 70,000 marks. [1] He was married. It was finished in 1941 [1]."
+    )
     told = answer(wiki, "who built the Z3", asker=model)
     assert [(one.text, one.checked) for one in told.sentences] == [
-        ("Konrad Zuse built the Z3 in Berlin.", "covered"), ("It was finished in 1941.", "covered"),
+        ("Konrad Zuse built the Z3 in Berlin.", "covered"),
+        ("It was finished in 1941.", "covered"),
     ]
     assert [cut.text for cut in told.cut] == ["It cost 70,000 marks.", "He was married."]
     assert [one.slug for one in told.citations] == ["p1"]
@@ -163,11 +172,14 @@ def test_nothing_carried_means_the_pages_speak(wiki: Engine) -> None:
 
 def test_a_question_in_another_script_is_looked_up_translated_too(tmp_path: Path) -> None:
     """As written and translated, merged; an answer in another language than its source is marked."""
+
     class Reply(BaseModel):
         question: str
 
     wiki = engine(tmp_path, PAGES)
-    model = Scripted("楚泽在柏林建造了Z3，1941年完成。[1] 它在1950年卖出。[1]", {"translate-1": Reply(question="who built the Z3")})
+    model = Scripted(
+        "楚泽在柏林建造了Z3，1941年完成。[1] 它在1950年卖出。[1]", {"translate-1": Reply(question="who built the Z3")}
+    )
     told = answer(wiki, "谁建造了那台机器", asker=model)
     assert told.translated == "who built the Z3"
     assert [(one.text, one.checked) for one in told.sentences] == [("楚泽在柏林建造了Z3，1941年完成。", "translated")]
@@ -236,6 +248,9 @@ def test_an_empty_wiki_says_so(tmp_path: Path) -> None:
 
 def test_words_that_only_ask_make_no_gap(tmp_path: Path) -> None:
     """In a wiki of two pages, 'how many' weighs nothing against what both pages speak of."""
-    pages = [page(1, "ENIAC", "It used 18,000 vacuum tubes."), page(2, "Colossus", "Unlike ENIAC it used 2,400 vacuum tubes.")]
+    pages = [
+        page(1, "ENIAC", "It used 18,000 vacuum tubes."),
+        page(2, "Colossus", "Unlike ENIAC it used 2,400 vacuum tubes."),
+    ]
     told = answer(engine(tmp_path, pages), "How many vacuum tubes did ENIAC use?")
     assert told.sentences[0].text == "It used 18,000 vacuum tubes."

@@ -1,4 +1,4 @@
-"""`nightwiki query` with a model in the OpenAI form, over real HTTP: only sentences that the pages carry are printed."""
+"""`nightwiki query` with a model, over real HTTP: only sentences that the pages carry are printed."""
 
 from __future__ import annotations
 

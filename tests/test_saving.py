@@ -41,7 +41,7 @@ def test_an_answer_waits_with_its_citations(wiki: Wiki) -> None:
     text = (wiki.root / saved.path).read_text()
     assert saved.path == "wiki/candidates/how-many-vacuum-tubes-did-eniac-use.md"
     assert "about 18,000 vacuum tubes.[^nw-" in text
-    assert '[[raw_sources/eniac' in text
+    assert "[[raw_sources/eniac" in text
     assert "Told from [[" in text
     assert "type: answer" in text
 

@@ -44,7 +44,11 @@ def _run_name() -> str:
 
 
 @task(
-    name="search", task_run_name="search", cache_policy=NO_CACHE, persist_result=True, result_serializer="json",
+    name="search",
+    task_run_name="search",
+    cache_policy=NO_CACHE,
+    persist_result=True,
+    result_serializer="json",
     cache_expiration=KEPT,
 )
 def search(wiki: str, question: str, hits: int = 10) -> dict[str, Any]:
@@ -59,7 +63,11 @@ def search(wiki: str, question: str, hits: int = 10) -> dict[str, Any]:
 
 
 @task(
-    name="answer", task_run_name="answer", cache_policy=NO_CACHE, persist_result=True, result_serializer="json",
+    name="answer",
+    task_run_name="answer",
+    cache_policy=NO_CACHE,
+    persist_result=True,
+    result_serializer="json",
     cache_expiration=KEPT,
 )
 def answer_question(wiki: str, question: str, filters: Filters, as_of: str, model: bool) -> dict[str, Any]:
@@ -73,11 +81,22 @@ def answer_question(wiki: str, question: str, filters: Filters, as_of: str, mode
 
 
 @task(
-    name="pack", task_run_name="pack", cache_policy=NO_CACHE, persist_result=True, result_serializer="json",
+    name="pack",
+    task_run_name="pack",
+    cache_policy=NO_CACHE,
+    persist_result=True,
+    result_serializer="json",
     cache_expiration=KEPT,
 )
 def pack_context(
-    wiki: str, goal: str, tokens: int, filters: Filters, max_per_page: int, exclude: list[str], as_of: str, model: bool
+    wiki: str,
+    goal: str,
+    tokens: int,
+    filters: Filters,
+    max_per_page: int,
+    exclude: list[str],
+    as_of: str,
+    model: bool,
 ) -> dict[str, Any]:
     """The context pack for a goal, as `nightwiki context build --json` prints it."""
     found = open_wiki(Path(wiki))
@@ -89,9 +108,7 @@ def pack_context(
     return pack.to_json()
 
 
-@flow(
-    name="query", flow_run_name=_run_name, persist_result=True, result_serializer="json", validate_parameters=True
-)
+@flow(name="query", flow_run_name=_run_name, persist_result=True, result_serializer="json", validate_parameters=True)
 def query(
     wiki: str,
     question: str,
@@ -166,7 +183,9 @@ def answer_markdown(told: Answer) -> str:
     cited = []
     for reference in told.citations:
         places = ", ".join(dict.fromkeys(f"`{one.location}#{one.place}`" for one in reference.sources))
-        cited.append(f"{reference.number}. {_quiet(reference.title)}, `{reference.path}`{f': {places}' if places else ''}")
+        cited.append(
+            f"{reference.number}. {_quiet(reference.title)}, `{reference.path}`{f': {places}' if places else ''}"
+        )
     return "\n\n".join([*lines, "\n".join(cited)]).rstrip() + "\n"
 
 

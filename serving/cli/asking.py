@@ -26,20 +26,24 @@ _OPTIONS = (
     click.option("--status", multiple=True, help="Only pages of this status; without it, archived ones are out."),
     click.option("--type", "kind", multiple=True, help="Only pages of this type."),
     click.option("--branch", multiple=True, help="Only pages of this branch of ROUTING.md."),
-    click.option("--path", multiple=True, metavar="GLOB", help="Only pages at this path, in this folder, or so named."),
+    click.option(
+        "--path", multiple=True, metavar="GLOB", help="Only pages at this path, in this folder, or so named."
+    ),
     click.option("--source", multiple=True, help="Only pages that cite this source (its id or vault path)."),
     click.option("--confidence-min", type=click.Choice(LEVELS), help="Only pages of this confidence or better."),
     click.option("--updated-after", metavar="DATE", default="", help="Only pages updated then or later."),
     click.option("--updated-before", metavar="DATE", default="", help="Only pages updated before then."),
 )
-_WIKIS = click.option("-w", "--wiki", "folders", metavar="DIR", multiple=True, help="The wiki; repeat it to ask several.")
+_WIKIS = click.option(
+    "-w", "--wiki", "folders", metavar="DIR", multiple=True, help="The wiki; repeat it to ask several."
+)
 _AS_OF = click.option(
     "--as-of", metavar="WHEN", default="", help="Ask the wiki as it was: a date, a run or a snapshot."
 )
 
 
 def asking_options(function: Function) -> Function:
-    """The filters of search, `--as-of` and `-w`, which may be repeated; the command gets `filters`, `as_of`, `folders`."""
+    """The filters of search, `--as-of` and a `-w` that may be repeated: `filters`, `as_of` and `folders`."""
 
     @wraps(function)
     def command(

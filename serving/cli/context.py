@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -18,11 +19,12 @@ def context() -> None:
     """Passages of the wiki for an agent's prompt, cited, inside a budget of tokens."""
 
 
-
-@click.command("build", cls=Example, example='nightwiki context build "history of early computers" --tokens 2000')
+@click.command(cls=Example, name="build", example='nightwiki context build "history of early computers" --tokens 2000')
 @click.argument("goal", nargs=-1, required=True)
 @click.option("--tokens", type=int, default=4000, show_default=True, help="Most tokens of all that is printed.")
-@click.option("--max-per-page", type=click.IntRange(1), default=20, show_default=True, help="Most passages of one page.")
+@click.option(
+    "--max-per-page", type=click.IntRange(1), default=20, show_default=True, help="Most passages of one page."
+)
 @click.option("--exclude", multiple=True, metavar="PAGE", help="Leave out this page (its slug or id); repeatable.")
 @click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write the pack there instead.")
 @click.option("--no-model", is_flag=True, help="Do not ask the language model that the settings name.")
@@ -55,7 +57,7 @@ def build(
     model, trouble = asker_of(asked.wikis[0], not no_model)
     text = words(goal)
     if text == "-":
-        text = click.get_binary_stream("stdin").read().decode("utf-8", "replace")
+        text = sys.stdin.buffer.read().decode("utf-8", "replace")
     pack = build_pack(
         asked.engine,
         text,

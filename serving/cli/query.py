@@ -22,7 +22,9 @@ _UNSURE = {"uncovered": "?", "translated": "~"}
 
 @click.command(cls=Example, example='nightwiki query "who built the Z3, and when"')
 @click.argument("question", nargs=-1, required=True)
-@click.option("--no-model", is_flag=True, help="Do not ask the language model that the settings name: quote passages.")
+@click.option(
+    "--no-model", is_flag=True, help="Do not ask the language model that the settings name: quote passages."
+)
 @click.option("--save", is_flag=True, help="Offer the answer as a page: it waits among the candidates.")
 @click.option("--events", is_flag=True, help="Print each event as one line of JSON, as it comes.")
 @asking_options
