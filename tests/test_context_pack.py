@@ -6,12 +6,14 @@ import json
 import random
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from benchmarks.passages import random_wiki, too_large
 from benchmarks.published import engine_over, publish
 from config.errors import NightwikiError
 from flows.context import build_pack
+from serving.schemas import ANSWERS
 from storage.engine import Engine
 from tasks.filters import Filters
 from tasks.records import Citation, PageRecord
@@ -74,6 +76,7 @@ def test_the_json_form_is_counted_as_it_is_printed(wiki: Engine) -> None:
     told = json.loads(pack.text)
     assert told == pack.to_json()
     assert told["tokens_used"] == count_tokens(pack.text)
+    jsonschema.validate(told, ANSWERS["context build"].model_json_schema())
 
 
 def test_relevance_is_comparable(wiki: Engine) -> None:
