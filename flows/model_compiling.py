@@ -109,7 +109,11 @@ def compile_with_model(
     asker: Asker = _Closed(found) if isinstance(found, Verdict) else found
     try:
         compiler = ModelCompiler(
-            asker, settings.fallback == "extractive", session.wiki.settings.chunks, settings.longest
+            asker,
+            settings.fallback == "extractive",
+            session.wiki.settings.chunks,
+            settings.longest,
+            max(8, 2 * session.wiki.settings.endpoint.concurrent),
         )
         made = compiler.compile(request)
         gathering.cost = replace(_cost(asker.spent), expected=gathering.cost.expected)

@@ -35,8 +35,9 @@ from tasks.writing.write import Task
 
 log = logging.getLogger(__name__)
 
-THREADS = 64
-"""Questions that may be under way or wait for their turn; how many are really asked at once is the asker's business."""
+THREADS = 8
+"""Sources or pages under way at once. How many questions are really asked at once is the asker's business; more than
+twice as many threads would only let the long ones wait behind the short."""
 
 _TARGETS = 40  # titles of other pages that a prompt lists
 _SPLIT = 16_000  # characters up to which the main subject's page is written from the whole source
@@ -56,12 +57,13 @@ class ModelCompiler:
     fallback: bool = False
     cutting: Chunks = field(default_factory=Chunks)  # of long texts that a model cuts by topics
     longest: int = 2_000_000  # characters of one source that are read
+    threads: int = THREADS
 
     def compile(self, request: CompileRequest) -> Compilation:
         """The pages that the changed sources concern."""
         if request.material is None:
             raise ValueError("a compiler with a model needs the documents")
-        with ThreadPoolExecutor(THREADS) as sources, ThreadPoolExecutor(THREADS) as windows:
+        with ThreadPoolExecutor(self.threads) as sources, ThreadPoolExecutor(self.threads) as windows:
             return _Night(self, request, request.material, sources, windows).compile()
 
 
@@ -117,7 +119,8 @@ class _Night:
             + [(f"new {group.subject}", group.title, ()) for group in groups if group.page is None]
         )
         self._titles = {page.id: page.title for page in shown} | {f"new {g.subject}": g.title for g in groups}
-        for written in self._sources.map(lambda group: self._write_group(group, work), groups):
+        longest = sorted(groups, key=lambda group: -sum(len(one.judged.topic.claims) for one in group.members))
+        for written in self._sources.map(lambda group: self._write_group(group, work), longest):
             for source_id, share in written:
                 work[source_id].shares[share.subject] = share
         contributions = {
@@ -149,6 +152,7 @@ class _Night:
                 self._failures.note(one.source_id, error)
 
         pending = [one for one in work.values() if one.source_id not in self._failures]
+        pending.sort(key=lambda one: (-len(one.passages.all), one.source_id))
         for _ in self._sources.map(guarded, pending):
             pass
 
