@@ -24,7 +24,7 @@ from flows.night import night
 from flows.session import Session
 from flows.steps import DirectRunner
 from storage.reader import Reader
-from tasks.contradictions import ContradictionRecord
+from tasks.contradictions.claims import ContradictionRecord
 from tasks.digest import NightReport
 from tasks.llm.ask import Asker
 from tasks.reading import ReadingHere

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.compile_gold import Gold
 from tasks import properties, subjects
-from tasks.contradictions import ContradictionRecord
+from tasks.contradictions.claims import ContradictionRecord
 from tasks.coverage_check import Quoted, State, check, locate
 
 _CITED = re.compile(r"(.+?)((?:\[\^nw-[0-9a-f]+\])+)", re.S)

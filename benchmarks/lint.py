@@ -20,8 +20,8 @@ from flows.session import open_state
 from flows.steps import DirectRunner, utc_now
 from storage.commit import commit
 from storage.readin import resolver
-from tasks.contradictions import Claim
-from tasks.contradictions_find import Statement, find, named
+from tasks.contradictions.claims import Claim
+from tasks.contradictions.find import Statement, find, named
 from tasks.merge import new_page
 from tasks.records import BlockKind, Changes, Citation, FileWrite, PageProposal, ProposedBlock
 from tasks.text_bytes import digest, encode

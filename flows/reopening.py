@@ -8,8 +8,8 @@ from typing import cast
 from storage.history import Past
 from storage.journal import Closed
 from storage.reader import Snapshot
-from tasks.contradictions import ContradictionRecord, Decision
-from tasks.contradictions_page import shown_on
+from tasks.contradictions.claims import ContradictionRecord, Decision
+from tasks.contradictions.page import shown_on
 from tasks.records import Changes, PageRecord
 
 

@@ -12,7 +12,7 @@ from flows.reading_in import Taken
 from flows.session import Session
 from storage import tally
 from tasks import digest as digests
-from tasks.contradictions_page import open_shown
+from tasks.contradictions.page import open_shown
 from tasks.digest import Cost, NightReport, Problem, SourceLine, StagedLine
 from tasks.plan import Plan
 from tasks.records import GOOD, TRANSIENT, CandidateRecord, CommitResult, FileWrite, Outcome, SourceRecord

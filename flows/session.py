@@ -28,7 +28,7 @@ from storage.readin import Hashes, Known
 from storage.search_index import build_index
 from storage.state import WikiState
 from storage.vault import Stat
-from tasks.contradictions import ContradictionRecord
+from tasks.contradictions.claims import ContradictionRecord
 from tasks.digest import NightReport
 from tasks.llm.estimate import Approve, agreed
 from tasks.records import CandidateRecord, PageRecord, SourceRecord

@@ -8,8 +8,8 @@ from config.wiki import Wiki
 from serving import look
 from serving.schemas import ClaimItem, ContradictionItem, ContradictionsAnswer
 from storage.reader import Reader
-from tasks.contradictions import Claim, ContradictionRecord, Decision
-from tasks.contradictions_page import open_shown
+from tasks.contradictions.claims import Claim, ContradictionRecord, Decision
+from tasks.contradictions.page import open_shown
 from tasks.records import PageRecord
 
 

@@ -24,7 +24,7 @@ from storage.durable import fsync_folder, sha256
 from storage.reader import Snapshot, Tables
 from storage.snapshots import Snapshots
 from storage.tables import TABLES, Row, from_table, schema, to_table
-from tasks.contradictions import ContradictionRecord
+from tasks.contradictions.claims import ContradictionRecord
 from tasks.records import CandidateRecord, ChunksRecord, PageRecord, SourceRecord
 
 R = TypeVar("R")

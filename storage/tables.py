@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from config.errors import StateError
-from tasks.contradictions import ContradictionRecord
+from tasks.contradictions.claims import ContradictionRecord
 from tasks.records import (
     CandidateRecord,
     Changes,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from tasks import linking, links, properties
 from tasks.blocks import Resolve, plain_hash, references, split
-from tasks.contradictions_page import BLOCK, cut
+from tasks.contradictions.page import BLOCK, cut
 from tasks.merge import merge_page
 from tasks.ownership import is_pipeline_id
 from tasks.pages import CLAIMED, DEFINITION, digest

@@ -16,8 +16,8 @@ from itertools import pairwise
 from tasks import choice, overlap, sentences, subjects, tagging
 from tasks.analysis import Analysis, Sentence, Table
 from tasks.confidence import Evidence, judge
-from tasks.contradictions import Claim, Clash
-from tasks.contradictions_find import Statement, find, named
+from tasks.contradictions.claims import Claim, Clash
+from tasks.contradictions.find import Statement, find, named
 from tasks.escape import escape_inline, escape_paragraph
 from tasks.records import BlockKind, Citation, PageProposal, ProposedBlock
 from tasks.vocabulary import STOP_WORDS

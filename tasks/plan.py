@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from config.settings import Settings
 from tasks import linking, merge, properties, review, slugs, staging
-from tasks.contradictions import ContradictionRecord, Decision
-from tasks.contradictions_page import Settled, settle
+from tasks.contradictions.claims import ContradictionRecord, Decision
+from tasks.contradictions.page import Settled, settle
 from tasks.first_page import Common, FirstPage, NewPage, first_page_and_candidate
 from tasks.many import Many, here
 from tasks.moved import led_along

@@ -11,7 +11,7 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import TypeVar
 
-from tasks.contradictions import Clash, ContradictionRecord
+from tasks.contradictions.claims import Clash, ContradictionRecord
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from flows.session import open_state
 from flows.steps import DirectRunner
 from flows.undo import undo
 from serving.disputed import contradictions
-from tasks.contradictions import ContradictionRecord, Decision
+from tasks.contradictions.claims import ContradictionRecord, Decision
 from tests import wikis
 from tests.invariants import broken, unsettled
 from tests.test_cli import told

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.contradictions import Claim, Clash, ClashKind
-from tasks.contradictions_find import Statement, find, named
-from tasks.contradictions_text import form_of
+from tasks.contradictions.claims import Claim, Clash, ClashKind
+from tasks.contradictions.find import Statement, find, named
+from tasks.contradictions.form import form_of
 
 BEFORE = "ENIAC is a computer."
 

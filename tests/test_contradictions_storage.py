@@ -17,7 +17,7 @@ from storage import journal as journals
 from storage.commit import commit
 from storage.journal import Journal
 from storage.state import WikiState
-from tasks.contradictions import Claim, Clash, ClashKind, ContradictionRecord, Decision, clash_id, known_as
+from tasks.contradictions.claims import Claim, Clash, ClashKind, ContradictionRecord, Decision, clash_id, known_as
 from tasks.records import Changes, FileWrite, PageRecord
 from tests import wikis
 from tests.invariants import broken

@@ -11,7 +11,7 @@ from serving import disputed, look
 from serving.cli.common import dry_run_option, json_option, print_json, wiki_option
 from serving.cli.group import DefaultGroup, Example
 from serving.schemas import ClaimItem, ContradictionAnswer
-from tasks.contradictions import Decision
+from tasks.contradictions.claims import Decision
 
 
 @click.group(cls=DefaultGroup, default="list")

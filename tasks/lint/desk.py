@@ -9,7 +9,7 @@ from functools import cached_property
 
 from tasks import blocks, links, properties
 from tasks.blocks import Block
-from tasks.contradictions import ContradictionRecord
+from tasks.contradictions.claims import ContradictionRecord
 from tasks.records import BlockRecord, Document, Owner, PageRecord, SourceRecord
 from tasks.slugs import fold
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tasks.blocks import split
-from tasks.contradictions_page import BLOCK, open_shown
+from tasks.contradictions.page import BLOCK, open_shown
 from tasks.lint.desk import Desk
 from tasks.lint.model import WARNING, Check, Issue
 from tasks.properties import body_start

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from tasks import sentences
-from tasks.contradictions import Claim, Clash, ClashKind, clash_id
+from tasks.contradictions.claims import Claim, Clash, ClashKind, clash_id
 from tasks.overlap import figures
 
 _REPORTED = re.compile(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from tasks.contradictions import Claim, Clash
+from tasks.contradictions.claims import Claim, Clash
 from tasks.writing.clash import clash, refused
 from tasks.writing.page import SourceFacts
 from tasks.writing.passages import Passages

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from tasks.contradictions import Clash
+from tasks.contradictions.claims import Clash
 from tasks.records import Citation
 
 FORM = 1  # raised when contributions of an older form cannot be read

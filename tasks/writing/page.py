@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from tasks import sentences
 from tasks.confidence import Evidence, judge
-from tasks.contradictions import Clash
+from tasks.contradictions.claims import Clash
 from tasks.escape import escape_inline, escape_paragraph
 from tasks.overlap import figures
 from tasks.records import BlockKind, PageProposal, ProposedBlock
