@@ -20,10 +20,11 @@ from flows.session import open_state
 from flows.steps import DirectRunner, utc_now
 from storage.commit import commit
 from storage.readin import resolver
+from tasks.commits import Changes, FileWrite
 from tasks.contradictions.claims import Claim
 from tasks.contradictions.find import Statement, find, named
 from tasks.merge import new_page
-from tasks.records import BlockKind, Changes, Citation, FileWrite, PageProposal, ProposedBlock
+from tasks.records import BlockKind, Citation, PageProposal, ProposedBlock
 from tasks.text_bytes import digest, encode
 
 BAR, GROWTH, INDEX_BAR = 10.0, 2.3, 5.0

@@ -36,7 +36,8 @@ from flows.night import night
 from flows.session import open_state
 from flows.steps import DirectRunner, StepRunner, utc_now
 from storage.commit import commit
-from tasks.records import Changes, FileWrite, PageRecord
+from tasks.commits import Changes, FileWrite
+from tasks.records import PageRecord
 from tasks.text_bytes import digest, encode
 
 ROOT = Path(__file__).resolve().parents[1]

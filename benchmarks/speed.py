@@ -242,7 +242,8 @@ def cold(corpus: Corpus, kept: Embedder, size: int, folder: Path) -> list[Figure
     """`nightwiki search` from the start of its process, against a process that imports the same and loads the model."""
     from config.wiki import model_cache
     from storage.state import WikiState
-    from tasks.records import Changes, EmbeddingRecord
+    from tasks.commits import Changes
+    from tasks.records import EmbeddingRecord
 
     wiki = folder / "cold"
     wiki.mkdir()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from config.wiki import Wiki
 from storage.state import WikiState
 from tasks import bases
-from tasks.records import FileWrite
+from tasks.commits import FileWrite
 from tasks.text_bytes import encode
 
 

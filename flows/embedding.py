@@ -12,8 +12,9 @@ from config.wiki import model_cache
 from flows.session import Session
 from flows.steps import StepRunner
 from tasks import embed
+from tasks.commits import NO_CHANGES, Changes
 from tasks.digest import Problem
-from tasks.records import NO_CHANGES, Changes, EmbeddingRecord, PageRecord
+from tasks.records import EmbeddingRecord, PageRecord
 
 log = logging.getLogger(__name__)
 

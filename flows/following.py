@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from storage.readin import ReadIn, resolver
-from tasks.records import Changes, FileWrite, PageRecord
+from tasks.commits import Changes, FileWrite
+from tasks.records import PageRecord
 from tasks.relink import retarget
 from tasks.slugs import fold
 from tasks.text_bytes import encode

@@ -9,7 +9,7 @@ from config.wiki import Wiki
 from flows.session import Session, writing
 from flows.steps import utc_now
 from storage.commit import commit
-from tasks.records import NO_CHANGES, Changes, CommitResult, FileWrite
+from tasks.commits import NO_CHANGES, Changes, CommitResult, FileWrite
 
 
 class Housework:

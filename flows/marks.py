@@ -10,7 +10,8 @@ from config.wiki import Wiki
 from flows.session import looking, writing
 from flows.steps import utc_now
 from storage.commit import commit
-from tasks.records import Changes, SourceRecord
+from tasks.commits import Changes
+from tasks.records import SourceRecord
 
 _Change = Callable[[SourceRecord], SourceRecord]
 

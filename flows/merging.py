@@ -10,8 +10,9 @@ from flows.session import Session
 from storage.readin import ReadIn, resolver
 from tasks import links, review
 from tasks.absorb import Pair, absorbed, linked_by_persons, pair_of
+from tasks.commits import Changes, FileWrite
 from tasks.contradictions.claims import Decision
-from tasks.records import CandidateRecord, Changes, FileWrite, PageRecord
+from tasks.records import CandidateRecord, PageRecord
 from tasks.text_bytes import digest, encode
 
 MOST = 20

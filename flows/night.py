@@ -29,12 +29,13 @@ from flows.session import Session, keep_report, load_report, looking, writing
 from flows.steps import StepRunner, utc_now
 from storage.commit import commit
 from storage.index_ahead import IndexAhead
+from tasks.commits import Changes, CommitResult, FileWrite
 from tasks.crew import Crew
 from tasks.digest import NightReport
 from tasks.llm.estimate import Approve, agreed
 from tasks.plan import Plan
 from tasks.reading import Analyse, ReadingPool, SourceReader
-from tasks.records import Changes, CommitResult, FileWrite, SourceRecord
+from tasks.records import SourceRecord
 from tasks.text_bytes import digest
 
 

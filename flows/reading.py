@@ -15,11 +15,12 @@ from flows.copies import place_for
 from flows.gathering import Gathering
 from flows.session import Session
 from flows.steps import StepRunner
+from tasks.commits import FileWrite
 from tasks.crew import FEW, Crew
 from tasks.evidence import encode_document
 from tasks.extractive import analyse_document
 from tasks.reading import Analyse, ReadingPool, ReadJob, ReadResult, SourceReader
-from tasks.records import TRANSIENT, ChunksRecord, DocumentRecord, FileWrite, Outcome
+from tasks.records import TRANSIENT, ChunksRecord, DocumentRecord, Outcome
 from tasks.text_bytes import digest, encode
 
 log = logging.getLogger(__name__)

@@ -13,8 +13,9 @@ from flows.session import Session
 from storage.commit import commit
 from storage.readin import ReadIn, Tick, read_in, resolver
 from tasks import review
+from tasks.commits import Changes, FileWrite
 from tasks.digest import Problem
-from tasks.records import CandidateRecord, Changes, FileWrite, PageRecord
+from tasks.records import CandidateRecord, PageRecord
 from tasks.review import Decision
 from tasks.slugs import fold
 

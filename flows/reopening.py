@@ -8,9 +8,10 @@ from typing import cast
 from storage.history import Past
 from storage.journal import Closed
 from storage.reader import Snapshot
+from tasks.commits import Changes
 from tasks.contradictions.claims import ContradictionRecord, Decision
 from tasks.contradictions.page import shown_on
-from tasks.records import Changes, PageRecord
+from tasks.records import PageRecord
 
 
 def reopen(

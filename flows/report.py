@@ -12,10 +12,11 @@ from flows.reading_in import Taken
 from flows.session import Session
 from storage import tally
 from tasks import digest as digests
+from tasks.commits import CommitResult, FileWrite
 from tasks.contradictions.page import open_shown
 from tasks.digest import Cost, NightReport, Problem, SourceLine, StagedLine
 from tasks.plan import Plan
-from tasks.records import GOOD, TRANSIENT, CandidateRecord, CommitResult, FileWrite, Outcome, SourceRecord
+from tasks.records import GOOD, TRANSIENT, CandidateRecord, Outcome, SourceRecord
 from tasks.text_bytes import decode, digest, encode
 
 _MARK = re.compile(r"<!-- nightwiki:digest \w+ -->")

@@ -16,7 +16,8 @@ from flows.steps import StepRunner
 from storage.readin import ReadIn
 from tasks import branches, index_page, links, scaffold
 from tasks.branches import Cleaned, Lost
-from tasks.records import FileWrite, Finding
+from tasks.commits import FileWrite
+from tasks.records import Finding
 from tasks.slugs import fold
 from tasks.text_bytes import digest, encode, shown
 

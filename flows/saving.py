@@ -16,10 +16,11 @@ from storage.readin import ReadIn, resolver
 from tasks import review
 from tasks.answering import Answer, Reference, Sentence
 from tasks.assembly import label
+from tasks.commits import FileWrite
 from tasks.escape import escape_inline, escape_paragraph
 from tasks.links import anchor_link
 from tasks.merge import new_page
-from tasks.records import BlockKind, Citation, FileWrite, PageProposal, ProposedBlock
+from tasks.records import BlockKind, Citation, PageProposal, ProposedBlock
 from tasks.slugs import file_stem
 
 KIND = "save"

@@ -16,8 +16,9 @@ from flows.session import Session, looking
 from flows.steps import StepRunner
 from storage.readin import ReadIn
 from tasks import scaffold as scaffolds
+from tasks.commits import FileWrite
 from tasks.index_page import Entry
-from tasks.records import EmbeddingRecord, FileWrite, PageRecord
+from tasks.records import EmbeddingRecord, PageRecord
 from tasks.slugs import fold
 from tasks.text_bytes import digest, encode, shown
 

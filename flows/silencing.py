@@ -10,15 +10,8 @@ from flows.reading_in import VAULT
 from storage.history import Past
 from storage.journal import Closed
 from storage.reader import Snapshot
-from tasks.records import (
-    NO_CHANGES,
-    Changes,
-    ChunksRecord,
-    DocumentRecord,
-    Outcome,
-    PageRecord,
-    SourceRecord,
-)
+from tasks.commits import NO_CHANGES, Changes
+from tasks.records import ChunksRecord, DocumentRecord, Outcome, PageRecord, SourceRecord
 
 _SETTLED = frozenset({Outcome.OK, Outcome.UNDONE})
 

@@ -22,8 +22,9 @@ from storage.journal import Closed
 from storage.readin import ReadIn, resolver
 from storage.tables import Row
 from tasks import candidate, pages, properties
+from tasks.commits import Changes, FileWrite
 from tasks.linking import Names
-from tasks.records import CandidateRecord, Changes, EmbeddingRecord, FileWrite, PageRecord
+from tasks.records import CandidateRecord, EmbeddingRecord, PageRecord
 from tasks.relink import relink
 from tasks.text_bytes import decode, digest, encode
 

@@ -26,7 +26,7 @@ from storage.ledger import FileRow
 from storage.runs import AuditRow
 from storage.tables import TABLES, Row, changed_rows, dropped_ids
 from storage.vault import Stat, Swap
-from tasks.records import Changes, CommitResult, FileWrite, Refusal
+from tasks.commits import Changes, CommitResult, FileWrite, Refusal
 
 if TYPE_CHECKING:
     from storage.state import WikiState

@@ -19,7 +19,7 @@ import pyarrow as pa
 from config.errors import StateError
 from storage.durable import append_line, fsync_folder, sha256, write_file
 from storage.tables import TABLES, Row, changed_rows, dropped_ids, from_table, to_table
-from tasks.records import Changes, FileWrite, Refusal
+from tasks.commits import Changes, FileWrite, Refusal
 
 FORMAT = "1"
 COMMIT_LEVEL = -1

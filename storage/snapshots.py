@@ -32,7 +32,8 @@ from storage.reader import (
     read_pointer,
 )
 from storage.tables import TABLES, Row, to_table
-from tasks.records import Changes, ChunksRecord, PageRecord
+from tasks.commits import Changes
+from tasks.records import ChunksRecord, PageRecord
 
 IndexBuilder = Callable[[Tables, Mapping[str, frozenset[str]], Path | None, Path], None]
 """Builds a search index. Takes the snapshot's tables, changed ids per table, the former index, the folder to fill."""

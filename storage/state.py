@@ -21,7 +21,7 @@ from storage.reader import Reader
 from storage.runs import Runs
 from storage.snapshots import IndexBuilder, IndexDamage, Snapshots
 from storage.vault import Stat, Vault
-from tasks.records import CommitResult
+from tasks.commits import CommitResult
 
 FORMAT = 1
 _RACY_NS = 2_000_000_000  # a file changed within one tick of the clock can look unchanged; FAT's tick is two seconds

@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from config.errors import StateError
+from tasks.commits import Changes
 from tasks.contradictions.claims import ContradictionRecord
 from tasks.records import (
     CandidateRecord,
-    Changes,
     ChunksRecord,
     DecisionRecord,
     DocumentRecord,

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 
 from tasks import linking, links, merge, review
 from tasks.blocks import Resolve, normal_hash
+from tasks.commits import FileWrite
 from tasks.pages import digest, stem_of
-from tasks.records import BlockKind, FileWrite, PageProposal, PageRecord
+from tasks.records import BlockKind, PageProposal, PageRecord
 
 
 @dataclass(frozen=True, slots=True)

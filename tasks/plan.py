@@ -12,21 +12,14 @@ from dataclasses import dataclass, field, replace
 
 from config.settings import Settings
 from tasks import linking, merge, properties, review, slugs, staging
+from tasks.commits import NO_CHANGES, Changes, FileWrite
 from tasks.contradictions.claims import ContradictionRecord, Decision
 from tasks.contradictions.page import Settled, settle
 from tasks.first_page import Common, FirstPage, NewPage, first_page_and_candidate
 from tasks.many import Many, here
 from tasks.moved import led_along
 from tasks.pages import CLAIMED
-from tasks.records import (
-    NO_CHANGES,
-    CandidateRecord,
-    Changes,
-    FileWrite,
-    Owner,
-    PageProposal,
-    PageRecord,
-)
+from tasks.records import CandidateRecord, Owner, PageProposal, PageRecord
 from tasks.relink import relink
 from tasks.text_bytes import encode
 

@@ -16,7 +16,8 @@ from pydantic import TypeAdapter
 
 from tasks import blocks, pages
 from tasks.candidate import candidate_text, said_hash, strip_candidate
-from tasks.records import NO_CHANGES, CandidateRecord, Changes, FileWrite, PageProposal, PageRecord
+from tasks.commits import NO_CHANGES, Changes, FileWrite
+from tasks.records import CandidateRecord, PageProposal, PageRecord
 from tasks.text_bytes import decode, digest, encode
 from tasks.three_way import three_way
 

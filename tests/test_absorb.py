@@ -15,7 +15,8 @@ from flows.session import open_state
 from flows.steps import DirectRunner
 from flows.undo import undo
 from storage.commit import commit
-from tasks.records import CandidateRecord, Changes, EmbeddingRecord, PageRecord
+from tasks.commits import Changes
+from tasks.records import CandidateRecord, EmbeddingRecord, PageRecord
 from tests import wikis
 from tests.invariants import broken, unsettled
 from tests.wikis import page, put, run

@@ -16,7 +16,8 @@ from storage.commit import commit
 from storage.durable import temp_name
 from storage.reader import Tables
 from storage.state import WikiState
-from tasks.records import Changes, FileWrite, PageRecord
+from tasks.commits import Changes, FileWrite
+from tasks.records import PageRecord
 
 NOW = "2026-05-01T02:00:00Z"
 

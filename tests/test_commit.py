@@ -20,18 +20,8 @@ from config.errors import StateError
 from storage.commit import commit
 from storage.state import WikiState
 from storage.tables import TABLES
-from tasks.records import (
-    NO_CHANGES,
-    Changes,
-    CommitResult,
-    EmbeddingRecord,
-    FileWrite,
-    Outcome,
-    PageRecord,
-    Refusal,
-    SourceKind,
-    SourceRecord,
-)
+from tasks.commits import NO_CHANGES, Changes, CommitResult, FileWrite, Refusal
+from tasks.records import EmbeddingRecord, Outcome, PageRecord, SourceKind, SourceRecord
 
 NOW = "2026-05-01T02:00:00Z"
 

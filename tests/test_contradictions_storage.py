@@ -17,8 +17,9 @@ from storage import journal as journals
 from storage.commit import commit
 from storage.journal import Journal
 from storage.state import WikiState
+from tasks.commits import Changes, FileWrite
 from tasks.contradictions.claims import Claim, Clash, ClashKind, ContradictionRecord, Decision, clash_id, known_as
-from tasks.records import Changes, FileWrite, PageRecord
+from tasks.records import PageRecord
 from tests import wikis
 from tests.invariants import broken
 from tests.test_contradictions import NEW, OLD, ONE, TWO

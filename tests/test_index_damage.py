@@ -17,8 +17,9 @@ from storage.index_files import damage
 from storage.reader import Reader
 from storage.search_index import build_index
 from storage.state import WikiState
+from tasks.commits import Changes
 from tasks.model import Model
-from tasks.records import Changes, Chunk, ChunksRecord, EmbeddingRecord, PageRecord
+from tasks.records import Chunk, ChunksRecord, EmbeddingRecord, PageRecord
 from tests.search_wiki import Concepts, Snapshots, Tables, embedded, page, publish
 
 SHIPS = Concepts({"vessel": "ship", "freighter": "ship", "boat": "ship"})

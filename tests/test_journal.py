@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from config.errors import StateError
 from storage.journal import Closed, Journal, Landed, Plan, Result, intents
 from storage.tables import TABLES
-from tasks.records import Changes, FileWrite, Refusal
+from tasks.commits import Changes, FileWrite, Refusal
 
 st.register_type_strategy(int, st.integers(-(2**63), 2**63 - 1))
 

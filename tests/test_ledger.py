@@ -13,7 +13,8 @@ from config.errors import BusyError
 from storage.commit import commit
 from storage.state import WikiState
 from storage.vault import Stat
-from tasks.records import Changes, EmbeddingRecord, FileWrite, Outcome, PageRecord, SourceKind, SourceRecord
+from tasks.commits import Changes, FileWrite
+from tasks.records import EmbeddingRecord, Outcome, PageRecord, SourceKind, SourceRecord
 
 NOW = "2026-05-01T02:00:00Z"
 PAGES = tuple(

@@ -20,10 +20,10 @@ from storage import backup
 from storage.commit import commit
 from storage.decisions import Decisions
 from storage.state import WikiState
+from tasks.commits import Changes
 from tasks.llm.ask import ModelError, Part, Role
 from tasks.llm.cached import CachedAsker, decision_key
 from tasks.llm.client import Client, Served
-from tasks.records import Changes
 from tests.llm_backends import PROMPT, Echo, Facts
 
 NOW = "2026-05-01T02:00:00Z"
