@@ -16,7 +16,7 @@ STATE = ".nightwiki"
 
 
 def back_up(wiki: Wiki, target: Path, dry_run: bool = False) -> Archived:
-    """Write one archive of a wiki; waits for no run: BusyError names the one that is under way."""
+    """Write one archive of a wiki; waits for a sync alone: BusyError names another run that is under way."""
     target = target.expanduser().absolute()
     for place in (wiki.root, wiki.state_dir):
         if target.resolve().is_relative_to(place):
@@ -24,7 +24,7 @@ def back_up(wiki: Wiki, target: Path, dry_run: bool = False) -> Archived:
     state = open_state(wiki)
     if dry_run:
         return backup.contents(wiki.root, wiki.state_dir, _snapshot(wiki))
-    with state.run_lock(), state.write_lock():
+    with state.run_lock(kind="backup"), state.write_lock():
         state.recover()
         return backup.write(target, wiki.root, wiki.state_dir, _snapshot(wiki))
 

@@ -88,11 +88,13 @@ def open_state(wiki: Wiki) -> WikiState:
 def writing(wiki: Wiki, kind: str, now: str, approve: Approve = agreed) -> Iterator[Session]:
     """Hold the run lock, finish what an earlier run left open, and yield a session. Raises BusyError.
 
+    A sync under way is waited for; any other run is not.
+
     Leaving with an error notes the run as failed; leaving without one expects that `finish` was called.
     """
     limit = begin(wiki.settings.night.max_minutes)
     state = open_state(wiki)
-    with state.run_lock():
+    with state.run_lock(kind=kind):
         for message in state.recover().messages:
             log.warning(message)
         run, begun, resumed = _begin(state, kind, now)

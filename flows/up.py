@@ -20,7 +20,7 @@ from flows import server
 from flows.beside import beside
 from flows.kept_settings import VARIABLE, keep, kept_path
 from flows.steps import Progress
-from flows.watch import Watcher, sync_in_process
+from flows.watch import OwnRuns, Watcher, sync_in_process
 from flows.watch_settings import SettingsWatch
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def up(wiki: Wiki, say: Say, beside_it: Sequence[Sequence[str]] = ()) -> None:
     with _one_at_a_time(wiki), _endpoint(wiki, wiki.settings.prefect.port, say) as endpoint:
         keep(wiki)
         variables = server.client_environment(wiki, endpoint.api_url) | {VARIABLE: str(kept_path(wiki))}
-        watcher = Watcher(wiki.root, partial(sync_in_process, wiki.root, variables))
+        watcher = Watcher(wiki.root, partial(sync_in_process, wiki.root, variables), OwnRuns(wiki))
         os.chdir(server.working_folder(wiki))
         with server.environment(variables), contextlib.ExitStack() as stack:
             from flows.console.environment import take_up_environment

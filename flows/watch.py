@@ -1,6 +1,7 @@
 """Takes a person's edits in while `nightwiki up` runs: looks at the vault every few seconds and syncs once it is quiet.
 
-A sync runs in a process of its own, so that the embedding model does not stay in memory between two edits.
+A sync runs in a process of its own, so that the embedding model does not stay in memory between two edits. What our own
+runs wrote is known from the audit and needs none; while a run goes on nothing is done, for it holds the lock.
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from config.wiki import Wiki
 from flows.kept_settings import open_by_kept
 from flows.steps import DirectRunner, utc_now
+from storage.durable import sha256
+from storage.locks import holder
+from storage.runs import AuditTail
 
 LOOK_SECONDS = 10.0
 PATIENCE_SECONDS = 40.0
@@ -47,12 +51,45 @@ def signature(root: Path) -> Signature:
     return found
 
 
-class Watcher:
-    """Calls `sync` when the vault has changed and then stood still from one look to the next."""
+class OwnRuns:
+    """The runs of a wiki, by its lock and its audit."""
 
-    def __init__(self, root: Path, sync: Callable[[], bool], pause: float = LOOK_SECONDS) -> None:
+    def __init__(self, wiki: Wiki) -> None:
+        self._wiki = wiki
+        self._audit = AuditTail(wiki.state_dir)
+
+    def busy(self) -> bool:
+        """Whether one is under way."""
+        return holder(self._wiki.state_dir, "run") is not None
+
+    def wrote(self, paths: Collection[str]) -> bool:
+        """Whether these files are all as runs left them that ended since `settled` was last called."""
+        written = self._audit.written()
+        for path in sorted(paths):
+            name = Path(path).relative_to(self._wiki.root).as_posix()
+            if name not in written or written[name] != _hash(path):
+                return False
+        return True
+
+    def settled(self) -> None:
+        """Forget what runs have written so far: it is known, or about to be taken in."""
+        self._audit.forget()
+
+
+def _hash(path: str) -> str:
+    try:
+        return sha256(Path(path).read_bytes())
+    except OSError:
+        return ""
+
+
+class Watcher:
+    """Calls `sync` when a person has changed the vault and it then stood still from one look to the next."""
+
+    def __init__(self, root: Path, sync: Callable[[], bool], runs: OwnRuns, pause: float = LOOK_SECONDS) -> None:
         self._root = root
         self._sync = sync
+        self._runs = runs
         self._pause = pause
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="watch-vault", daemon=True)
@@ -75,8 +112,11 @@ class Watcher:
                 changed_at = 0.0
             else:
                 changed_at = changed_at or time.monotonic()
-                if now == last or time.monotonic() - changed_at > PATIENCE_SECONDS:
-                    if self._sync():
+                quiet = now == last or time.monotonic() - changed_at > PATIENCE_SECONDS
+                if quiet and not self._runs.busy():
+                    ours = self._runs.wrote({path for path, _ in now.items() ^ synced.items()})
+                    self._runs.settled()  # what the sync itself writes is known at the next look
+                    if ours or self._sync():
                         synced, changed_at = now, 0.0
                     now = signature(self._root)
             last = now

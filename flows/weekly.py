@@ -65,7 +65,7 @@ def weekly(wiki: Wiki, runner: StepRunner, now: str) -> WeeklyReport:
         steps.append(told(report))
         return report
 
-    with open_state(wiki).run_lock():
+    with open_state(wiki).run_lock(kind="weekly"):
         linted = carried_out("lint", lambda: lint(wiki, runner, now, fix=True), of_lint)
         drawn = carried_out("scaffold", lambda: scaffold(wiki, runner, now, make=False), of_scaffold)
         cleaned = carried_out("routing-clean", lambda: clean(wiki, runner, now), of_routing)

@@ -9,11 +9,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from config.errors import BusyError, NightwikiError
+from config.errors import NightwikiError
 from config.wiki import Wiki
 from serving import look
 from serving.schemas_served import IngestStarted
-from storage.locks import holder
+from storage.locks import busy, holder
 from storage.runs import RunRecord, Runs
 
 PATIENCE_SECONDS = 60.0
@@ -28,9 +28,9 @@ def start_ingest(wiki: Wiki, names: Sequence[str], force: bool) -> IngestStarted
     An agent may name addresses, and files of the sources folder; any other file of this machine is not its to read.
     """
     sources = [_allowed(wiki, name) for name in names]
-    if held := holder(wiki.state_dir, "run"):
-        cause = f"another run is going on, busy since {held.since} (pid {held.pid})"
-        raise BusyError(wiki.name, cause, "Try again when it has ended")
+    held = holder(wiki.state_dir, "run")
+    if held is not None and not held.soon_over:  # a sync is waited for by the night itself
+        raise busy(wiki.state_dir, held)
     wiki.state_dir.mkdir(parents=True, exist_ok=True)
     log = wiki.state_dir / "ingest.log"
     command = [sys.executable, "-P", "-m", "serving.cli", "ingest", "-w", str(wiki.root)]

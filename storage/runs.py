@@ -5,8 +5,9 @@ A run that failed or was killed must still show, so nothing here waits for a com
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -116,6 +117,38 @@ class Runs:
             fsync_folder(path.parent)
 
 
+class AuditTail:
+    """What runs have written since a moment, read from the end of the audit as it grows."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self._path = state_dir / "runs" / "audit.jsonl"
+        self._written: dict[str, str] = {}
+        self._read = self._size()
+
+    def written(self) -> Mapping[str, str]:
+        """The hash of the bytes that the last run left in each file, by vault path; empty for one that it removed."""
+        if self._size() < self._read:  # another wiki's, brought back from a backup
+            self._read = 0
+        with contextlib.suppress(FileNotFoundError), self._path.open("rb") as audit:
+            audit.seek(self._read)
+            whole = audit.read().rpartition(b"\n")[0]  # a line that is being written is for the next time
+            self._read += len(whole) + 1 if whole else 0
+            for row in _events(whole):
+                self._written[str(row.get("path", ""))] = str(row.get("after", ""))
+        return self._written
+
+    def forget(self) -> None:
+        """Begin anew: what was written up to now no longer counts."""
+        self.written()
+        self._written.clear()
+
+    def _size(self) -> int:
+        try:
+            return self._path.stat().st_size
+        except OSError:
+            return 0
+
+
 def _dump(value: dict[str, object]) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
@@ -125,6 +158,10 @@ def _lines(path: Path) -> Iterator[dict[str, object]]:
         content = path.read_bytes()
     except FileNotFoundError:
         return
+    yield from _events(content)
+
+
+def _events(content: bytes) -> Iterator[dict[str, object]]:
     for line in content.split(b"\n"):
         try:
             event = json.loads(line)

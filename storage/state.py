@@ -62,11 +62,11 @@ class WikiState:
             if not (self.root / name).exists():
                 write_file(self.root / name, [text.encode()])
 
-    def run_lock(self, timeout: float = 0.3) -> contextlib.AbstractContextManager[None]:
-        """Hold the run lock of this wiki; BusyError names the holder."""
+    def run_lock(self, timeout: float = 0.3, kind: str = "") -> contextlib.AbstractContextManager[None]:
+        """Hold the run lock of this wiki for a run of this kind; waits for a sync, else BusyError names the holder."""
         with plainly(self):
             self.prepare()
-        return locks.run_lock(self.root, timeout)
+        return locks.run_lock(self.root, timeout, kind)
 
     def write_lock(self, timeout: float = 10.0) -> contextlib.AbstractContextManager[None]:
         """Hold the write lock of this wiki, again if this thread has it; BusyError names the holder."""

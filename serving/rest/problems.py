@@ -38,7 +38,7 @@ _STATUS: Sequence[tuple[type[NightwikiError], int]] = (
     (StateError, 503),
     (NightwikiError, 422),
 )
-_HOLDER = re.compile(r"busy since (\S+) \(pid (\d+)\)")
+_HOLDER = re.compile(r"busy since (\S+) \(pid (\d+)[,)]")
 MEDIA_TYPE = "application/problem+json"
 
 
