@@ -15,6 +15,7 @@ from flows.gathering import Gathering
 from flows.reading import Reading
 from flows.reading_in import Taken
 from flows.session import Session
+from flows.time_limit import TimedAsker
 from storage.engine import Engine, searched
 from tasks import properties
 from tasks.blocks import split
@@ -106,7 +107,7 @@ def compile_with_model(
     settings = session.wiki.settings.compile
     request = replace(request, material=_material(session, taken, live, asked, shelf))
     found = _connected(session, gathering, asked, shelf, connect)
-    asker: Asker = _Closed(found) if isinstance(found, Verdict) else found
+    asker: Asker = _Closed(found) if isinstance(found, Verdict) else TimedAsker(found, session.limit)
     try:
         compiler = ModelCompiler(
             asker,

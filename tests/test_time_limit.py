@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -12,10 +13,13 @@ from config.settings import Settings
 from config.wiki import Wiki, open_wiki
 from flows import session, time_limit
 from flows.night import night
+from flows.session import Session
 from flows.steps import DirectRunner
 from serving.new_wiki import carry_out, plan
+from tasks.llm.ask import Asker, Role
 from tasks.reading import Analyse, ReadingPool, ReadJob, ReadResult
 from tests.web import Web, page
+from tests.writing_model import RuleAsker
 
 
 class Slow(ReadingPool):
@@ -32,11 +36,13 @@ class Slow(ReadingPool):
 
 
 class Clock:
-    """A clock that a test moves."""
+    """A clock that a test moves; with `step` it goes on by itself whenever somebody looks."""
 
     now = 0.0
+    step = 0.0
 
     def __call__(self) -> float:
+        self.now += self.step
         return self.now
 
 
@@ -64,6 +70,28 @@ def test_what_was_not_reached_is_named_and_read_next_time(tmp_path: Path, monkey
     said = {line.reason for line in report.lines if line.outcome == "deferred_budget"}
     assert said == {"the night's time was used up (night.max_minutes)"}
     after = night(wiki, DirectRunner(), "2026-12-02T02:00:00Z")
+    assert (after.state, after.created, dict(after.sources)) == ("ok", 2, {"ok": 3})
+
+
+def test_a_model_is_asked_nothing_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seven questions fit into the time: one page is written, two sources wait, and the night after writes them."""
+    wiki, clock = limited(tmp_path / "w", monkeypatch)
+    settings = wiki.settings_path
+    text = set_value(settings.read_text(), ("endpoint", "base_url"), "http://127.0.0.1:9/v1")
+    settings.write_text(set_value(text, ("model",), "openai-compatible:rules"))
+    wiki, model = open_wiki(wiki.root), RuleAsker()
+
+    def connect(_: Session) -> Asker:
+        clock.step = 4 * 60.0
+        return model
+
+    report = night(wiki, DirectRunner(), "2026-12-01T02:00:00Z", connect=connect)
+    assert (report.state, report.created, dict(report.sources)) == ("partial", 1, {"deferred_budget": 2, "ok": 1})
+    assert Counter(one.role for one in model.calls) == {Role.ANALYSE: 3, Role.DECIDE: 3, Role.WRITE: 1}
+    said = {(line.reason, line.next_step) for line in report.lines if line.outcome == "deferred_budget"}
+    assert said == {(time_limit.SPENT, time_limit.LATER)}
+    clock.step = 0.0
+    after = night(wiki, DirectRunner(), "2026-12-02T02:00:00Z", connect=lambda _: model)
     assert (after.state, after.created, dict(after.sources)) == ("ok", 2, {"ok": 3})
 
 
