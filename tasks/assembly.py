@@ -19,23 +19,10 @@ from tasks.confidence import Evidence, judge
 from tasks.contradictions.claims import Claim, Clash
 from tasks.contradictions.find import Statement, find, named
 from tasks.escape import escape_inline, escape_paragraph
+from tasks.page_words import PageWords, main_language, page_words
 from tasks.records import BlockKind, Citation, PageProposal, ProposedBlock
 from tasks.vocabulary import STOP_WORDS
 
-_WORDS = {
-    "en": ("Key facts", "Overview", "Details"),
-    "de": ("Eckdaten", "Überblick", "Einzelheiten"),
-    "fr": ("Faits essentiels", "Aperçu", "Détails"),
-    "es": ("Datos clave", "Resumen", "Detalles"),
-    "it": ("Dati principali", "Panoramica", "Dettagli"),
-    "pt": ("Dados principais", "Visão geral", "Detalhes"),
-    "nl": ("Kerngegevens", "Overzicht", "Details"),
-    "ru": ("Основные факты", "Обзор", "Подробности"),
-    "zh": ("要点", "概述", "详情"),
-    "ja": ("要点", "概要", "詳細"),
-    "ko": ("주요 사실", "개요", "세부 내용"),
-    "ar": ("حقائق أساسية", "نظرة عامة", "تفاصيل"),
-}
 _RESERVED = frozenset({"title", "lead", "facts"})  # keys of blocks that every page may have
 _MARKED = frozenset({"html", "pdf"})  # media whose text carries reference marks
 _MOST_FACTS = 6
@@ -90,8 +77,8 @@ def assemble(
     if not quotes and not tables:
         return None
     joined = overlap.join(quotes)
-    language = Counter(use.notes.language for use in ordered if use.notes.language).most_common(1)
-    page = _Page(_WORDS.get(language[0][0] if language else "en", _WORDS["en"]))
+    language = main_language(use.notes.language for use in ordered)
+    page = _Page(page_words(language))
     body = page.write(title, ordered, joined, tables, keys)
     citing = {citation.source_id for block in body for citation in block.citations}
     verdict = judge(_evidence(ordered, joined, tables, citing, rivals))
@@ -110,6 +97,7 @@ def assemble(
         reasons=verdict.reasons,
         stage=("injection_suspected",) if suspicious else (),
         clashes=_clashes(key, joined.kept, keys),
+        language=language,
     )
 
 
@@ -228,8 +216,8 @@ def _evidence(
 class _Page:
     """Blocks in the order of the page."""
 
-    def __init__(self, words: tuple[str, str, str]) -> None:
-        self._facts, self._overview, self._details = words
+    def __init__(self, words: PageWords) -> None:
+        self._words = words
         self._blocks: list[ProposedBlock] = []
 
     def write(
@@ -247,7 +235,7 @@ class _Page:
         rest = [quote for quote in joined.kept if quote not in lead]
         facts = _facts(rest, keys)
         if facts:
-            self._heading("facts", self._facts)
+            self._heading("facts", self._words.facts)
             self._list("facts", facts)
             rest = [quote for quote in rest if quote not in facts]
         headings = {"": ""}
@@ -256,7 +244,7 @@ class _Page:
                 if use.main:
                     headings.setdefault(_section(use, number, keys), part.heading)
         filled = {quote.section for quote in rest} | {section for _, _, section in tables}
-        headings[""] = self._overview if filled - {""} else self._details
+        headings[""] = self._words.overview if filled - {""} else self._words.details
         for section, heading in headings.items():
             if section in filled:
                 self._section(section, heading, ordered, rest, tables)

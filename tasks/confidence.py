@@ -23,7 +23,6 @@ class Evidence:
     agreed: int = 0  # sentences that a second source also says
     defines: bool = False  # a source says what the subject is
     ambiguous: tuple[str, ...] = ()  # other pages or subjects it could belong to
-    differ: int = 0  # pairs of sentences that give different figures
     injection: bool = False  # a source carries instructions to a machine
 
 
@@ -64,8 +63,6 @@ def _doubts(evidence: Evidence) -> list[tuple[int, str]]:
         found.append((0, f"thin: {evidence.words} words in {_count(evidence.sentences, 'sentence')}"))
     elif evidence.words < 120:
         found.append((1, f"short: {evidence.words} words in {_count(evidence.sentences, 'sentence')}"))
-    if evidence.differ:
-        found.append((1, f"sources differ in {_count(evidence.differ, 'place')}"))
     if evidence.sources < 2:
         found.append((1, "a single source"))
     elif not evidence.defines and evidence.agreed == 0:

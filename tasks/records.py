@@ -245,6 +245,7 @@ class PageProposal:
     reasons: tuple[str, ...] = ()      # why not higher, in words a person understands
     stage: tuple[str, ...] = ()        # reasons to hold it back whatever its confidence ('injection_suspected')
     clashes: tuple[Clash, ...] = ()    # sentences of its sources that contradict each other
+    language: str = ""                 # of most of its sources, as `Document.language`
 
 
 @_small

@@ -24,7 +24,6 @@ def test_two_good_sources_are_high() -> None:
         ({"quality": 0.7}, "medium", "not clean"),
         ({"supported": 0.5}, "low", "50% of the sentences"),
         ({"ambiguous": ("z3-prover",)}, "low", "could also be z3-prover"),
-        ({"differ": 2}, "medium", "differ in 2 places"),
         ({"injection": True}, "low", "instructions to a machine"),
         ({"defines": False}, "medium", "no source defines"),
     ],

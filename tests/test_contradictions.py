@@ -115,6 +115,22 @@ def test_both_hold_each_at_its_time(wiki: Wiki) -> None:
     assert text(wiki).split("---\n", 2)[2] == before.split("---\n", 2)[2] and broken(wiki) == []
 
 
+def test_a_german_page_tells_of_it_in_german(tmp_path: Path) -> None:
+    """The callout and the note that follows from a decision are in the page's language."""
+    start = "<html lang='de'><body><article><h1>Acme-Portal</h1><p>"
+    rest = "Die Partner haben eigene Zugänge. Das Protokoll liegt in einem Ordner auf dem Rechner."
+    first = f"{start}Das Acme-Portal ist ein Dienst für Dateien. Das Archiv fasst 10 Terabyte. {rest}</p></article>"
+    second = f"{start}Das Portal läuft auf drei Rechnern. Das Archiv fasst 12 Terabyte. {rest}</p></article>"
+    made = wikis.make(tmp_path / "w", SETTINGS)
+    put(made.root, "raw_sources/one.html", first)
+    put(made.root, "raw_sources/two.html", second)
+    run(made, 1)
+    assert "> [!warning] Zwei Quellen widersprechen einander\n" in page(made.root, "acme-portal")
+    verdict(made, "both", old_when="bis 2024", new_when="seit 2025")
+    assert "> [!note] Beides gilt, jedes zu seiner Zeit\n" in page(made.root, "acme-portal")
+    assert unsettled(made, 4) == []
+
+
 def test_a_dismissed_pair_stays_dismissed_until_a_sentence_changes(wiki: Wiki) -> None:
     """Other changes of the sources do not bring it back; another figure is another contradiction."""
     verdict(wiki, "dismissed")

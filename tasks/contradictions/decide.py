@@ -16,6 +16,7 @@ from tasks.contradictions.claims import ContradictionRecord, Decision
 from tasks.contradictions.page import BLOCK, SAID, STATUS, callout, cut, labels_of, open_shown, without
 from tasks.merge import merge_page
 from tasks.ownership import is_pipeline_id
+from tasks.page_words import language_of
 from tasks.pages import CLAIMED, DEFINITION, digest, read_page
 from tasks.records import Owner, PageProposal, PageRecord, ProposedBlock
 
@@ -39,8 +40,8 @@ def decided_page(
     mended = ours and page.status == STATUS and not left
     blocks = [one for one in _own_blocks(page) if not one.key.startswith(BLOCK + row.id) or row.state is Decision.BOTH]
     if row.state is Decision.BOTH:
-        note = callout(row, page.citations)
-        blocks = [note if one.key == note.key else one for one in blocks]
+        key = BLOCK + row.id
+        blocks = [callout(row, page.citations, language_of(one.text)) if one.key == key else one for one in blocks]
     losing = {Decision.KEEP_OLD: row.new, Decision.TAKE_NEW: row.old}.get(row.state)
     if losing is not None:
         blocks = [*without(blocks, losing)]

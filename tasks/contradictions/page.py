@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from tasks.confidence import LEVELS
 from tasks.contradictions.claims import Claim, Clash, ContradictionRecord, Decision, known_as
 from tasks.escape import escape_paragraph
+from tasks.page_words import page_words
 from tasks.proposed import label_of
 from tasks.records import BlockKind, Citation, PageProposal, PageRecord, ProposedBlock
 
@@ -56,7 +57,7 @@ def settle(
     shown: list[ProposedBlock] = []
     for row in rows.values():
         if row.state in (Decision.OPEN, Decision.BOTH):
-            shown.append(callout(row, quoted))
+            shown.append(callout(row, quoted, proposal.language))
         elif row.state in (Decision.KEEP_OLD, Decision.TAKE_NEW):
             blocks = without(blocks, row.new if row.state is Decision.KEEP_OLD else row.old)
     mine = {row.id for row in records.values() if row.page_id == page_id and row.state is Decision.OPEN}
@@ -70,26 +71,28 @@ def settle(
     return Settled(made, fresh, tuple(sorted(mine - rows.keys())) if page_id else ())
 
 
-def callout(row: ContradictionRecord, quoted: Sequence[Citation]) -> ProposedBlock:
+def callout(row: ContradictionRecord, quoted: Sequence[Citation], language: str) -> ProposedBlock:
     """The block that shows both sentences word for word, with their places as footnotes and their dates.
 
-    `quoted` are the page's citations, whose footnotes are used where they are of the same words.
+    `quoted` are the page's citations, whose footnotes are used where they are of the same words; `language` is the
+    page's.
     """
+    words = page_words(language)
     cited = [_citation(claim, quoted) for claim in (row.old, row.new)]
     if row.state is Decision.BOTH:
-        head = "> [!note] Both hold, each at its time"
+        head = f"> [!note] {words.both_hold}"
         times = (row.old_when or row.old.published[:10], row.new_when or row.new.published[:10])
         said = [f"{_flat(when)}: " if when else "" for when in times]
         tail = ["", ""]
     else:
-        head = "> [!warning] Two sources contradict each other"
+        head = f"> [!warning] {words.contradiction}"
         said = ["", ""]
         dates = (claim.published[:10] for claim in (row.old, row.new))
-        tail = [f" — published {_flat(date)}" if date else "" for date in dates]
+        tail = [f" — {words.published} {_flat(date)}" if date else "" for date in dates]
     rows = [head]
     for claim, citation, before, after in zip((row.old, row.new), cited, said, tail, strict=True):
-        words = escape_paragraph(" ".join(claim.quote.split()))
-        rows.append(f'> - {before}"{words}"[^{citation.label}]{after}')
+        quote = escape_paragraph(" ".join(claim.quote.split()))
+        rows.append(f'> - {before}"{quote}"[^{citation.label}]{after}')
     return ProposedBlock(BLOCK + row.id, BlockKind.QUOTE, "\n".join(rows), tuple(cited))
 
 

@@ -14,6 +14,7 @@ from tasks.confidence import Evidence, judge
 from tasks.contradictions.claims import Clash
 from tasks.escape import escape_inline, escape_paragraph
 from tasks.overlap import figures
+from tasks.page_words import main_language
 from tasks.records import BlockKind, PageProposal, ProposedBlock
 from tasks.slugs import slugify
 from tasks.writing.contribution import Line, OwnBlock, Share
@@ -30,6 +31,7 @@ class SourceFacts:
     quality_reasons: tuple[str, ...] = ()
     injection_suspected: bool = False
     published: str = ""
+    language: str = ""  # as `Document.language`
     cut: str = ""  # what of it was not read, in words
     link: str = ""  # to it, as Markdown
 
@@ -116,7 +118,7 @@ def propose(
     fresh = [stand for stand in speaking if stand.fresh]
     citing = {citation.source_id for line in lines for citation in line.citations}
     clashes = tuple(clash for stand in speaking for clash in stand.share.clashes if _stands(clash, sheet))
-    verdict = judge(_evidence(speaking, sheet, lines, citing, len(clashes), rivals))
+    verdict = judge(_evidence(speaking, sheet, lines, citing, rivals))
     doubts = (f"the model doubts: {stand.share.doubt}" for stand in speaking if stand.share.doubt)
     reasons = [*verdict.reasons, *doubts]
     stage = [*held]
@@ -139,6 +141,7 @@ def propose(
         reasons=tuple(dict.fromkeys(reasons)),
         stage=tuple(dict.fromkeys(stage)),
         clashes=clashes,
+        language=main_language(stand.facts.language for stand in speaking),
     )
 
 
@@ -161,7 +164,6 @@ def _evidence(
     sheet: Sheet,
     lines: Sequence[Line],
     citing: Collection[str],
-    clashes: int,
     rivals: Collection[str],
 ) -> Evidence:
     facts = [stand.facts for stand in speaking]
@@ -177,7 +179,6 @@ def _evidence(
         agreed=sheet.agreed,
         defines=any(not placed.block.section for placed in sheet.placed),
         ambiguous=tuple(rivals),
-        differ=clashes,
         injection=any(one.injection_suspected for one in facts),
     )
 

@@ -73,6 +73,7 @@ class Standing:
             notes.quality_reasons,
             notes.injection_suspected,
             notes.published,
+            notes.language,
             link=links.anchor_link(self.target(source_id), ""),
         )
 

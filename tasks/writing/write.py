@@ -191,7 +191,7 @@ def _heading(wanted: str, lines: Sequence[Line], task: Task) -> str:
 
 def _free_key(own: Mapping[str, OwnBlock], section: str, source_id: str) -> str:
     start = slugify(section)[:60] if section else "lead"
-    if section and start in ("title", "lead", "facts", "differ", "cut"):
+    if section and start in ("title", "lead", "facts", "cut"):
         start += "-section"
     number = 0
     while f"{start}:{source_id}:{number}" in own:
