@@ -36,7 +36,7 @@ class Gathering:
     moved: set[str] = field(default_factory=set)  # they are cited at a new place
     problems: list[Problem] = field(default_factory=list)
     limited: bool = False  # the run is over some sources only
-    cost: Cost = Cost()  # of the language model
+    cost: Cost = field(default_factory=Cost)  # of the language model
 
     def settle(self, record: SourceRecord, outcome: Outcome, reason: str = "", next_step: str = "") -> None:
         """Note what became of a source in this run, and when it is tried again if it could not be used."""

@@ -95,7 +95,8 @@ def clean(text: str, index: links.LinkIndex, former: Mapping[str, str]) -> Clean
     renamed: dict[int, str] = {}
     for branch in route.parse(text):
         for entry in branch.entries:
-            problems = {link: "" if link.external else index.resolve(link, FILE).problem for link in by_line[entry.line]}
+            found = by_line[entry.line]
+            problems = {link: "" if link.external else index.resolve(link, FILE).problem for link in found}
             lost = [link for link, problem in problems.items() if problem in ("dead-page", "alias-only")]
             moves = {name: former[name] for link in lost if (name := fold(link.target)) in former}
             if set(problems.values()) == {"dead-page"} and not moves and not _carries(rows, entry.line):

@@ -1,4 +1,4 @@
-"""Pages whose sources moved: their footnotes and their `sources` lead to the new place at once, whatever waits for review.
+"""Pages whose sources moved: footnotes and `sources` lead to the new place at once, whatever waits for review.
 
 What a page says stays as it is, and so does every block and property that a person claimed.
 """

@@ -19,7 +19,11 @@ def words(body: object) -> list[str]:
 
 @pytest.mark.parametrize(
     "extra",
-    ["", "<div class='comments'><p>What a fine text, thank you for all of it.</p></div>", "<nav><a href='/'>Home</a></nav>"],
+    [
+        "",
+        "<div class='comments'><p>What a fine text, thank you for all of it.</p></div>",
+        "<nav><a href='/'>Home</a></nav>",
+    ],
     ids=["prose", "comments", "navigation"],
 )
 def test_a_page_of_paragraphs_is_read_as_by_the_whole_sequence(extra: str) -> None:
