@@ -39,13 +39,32 @@ _LONGEST_NAME = 6
 _MOST_NAME_WORDS = 40
 
 
-def answer(wiki: str, opened: Opened, model: Model | None, question: Question) -> SearchResult:
-    """The hits for one question. Never raises for what a person may type."""
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The pages of a snapshot in the order in which they answer, and the evidence for it."""
+
+    keyword: Ranking
+    vector: Ranking
+    near: Nearness
+    candidates: Candidates
+    fused: Fused
+    matches: Sequence[Match]  # of the question's words, misspelt ones as they were meant, and of the names it uses
+    covered: float  # share of the question's idf mass on the best page by words
+    branches: tuple[str, ...]  # that the question was narrowed to
+    degraded: tuple[Degraded, ...]
+
+    @property
+    def gap(self) -> bool:
+        """Whether the wiki's words do not cover the question."""
+        return self.covered < GAP
+
+
+def ranked(opened: Opened, model: Model | None, question: Question) -> Ranked:
+    """Every page that words or meaning find. Never raises for what a person may type."""
     index = opened.index
     degraded = list(opened.degraded)
     asked = ask(model, index, question, degraded)
-    words = tokens.terms(question.text[: MOST_TERMS * 20])[:MOST_TERMS]
-    asked_terms = [*words, *_alias_terms(question.text, index)]
+    asked_terms = [*question_terms(question), *_alias_terms(question.text, index)]
     written = opened.pages.match(asked_terms)
     terms, matches = _spelt(asked_terms, written, opened.pages)
     scores = opened.pages.scores(terms, matches)
@@ -56,7 +75,6 @@ def answer(wiki: str, opened: Opened, model: Model | None, question: Question) -
     as_written = coverage if matches is written else opened.pages.coverage(written)
     covered = float(as_written[keyword.docs[0]]) if keyword.docs else 0.0
     gap = covered < GAP  # a corrected word may be another one, so it fills no gap
-
     branches = () if gap else _branches(opened, question, keyword, coverage, covered)
     if branches:
         scope = opened.narrowing.mask(branches)
@@ -67,21 +85,45 @@ def answer(wiki: str, opened: Opened, model: Model | None, question: Question) -
     vector = top_matching(near.z, depth, None if mask is None else mask[near.docs], near.docs)
     candidates = _candidates(scores, coverage, matches, keyword, vector, near)
     fused = fuse(question.configuration, keyword, vector, candidates)
-    evidence = _Evidence(keyword, vector, near, candidates, fused, matches)
+    return Ranked(keyword, vector, near, candidates, fused, matches, covered, branches, tuple(degraded))
 
-    hits = _page_hits(wiki, opened, model, question, evidence) if question.layer != "chunks" else []
-    if question.layer != "pages" or gap:
-        spelt, found = _spelt(words, opened.chunks.match(words), opened.chunks)
-        ranking = top_matching(opened.chunks.scores(spelt, found), question.k)
-        saying = opened.chunks.coverage(opened.chunks.match(words))[list(ranking.docs)]
-        better = int(np.count_nonzero(saying > covered))  # pieces that say more of the question than any page
-        try:
-            pieces = chunk_hits(wiki, opened, ranking)
-        except StateError as error:
-            pieces = []
-            degraded.append(Degraded("snapshot", f"{error.subject}: {error.cause}", error.next_step))
-        hits = _offered(hits, pieces, question, min(PIECES_AT_GAP, better))
-    return SearchResult(question.text, opened.snapshot.id, gap, tuple(degraded), tuple(hits), branches)
+
+def answer(wiki: str, opened: Opened, model: Model | None, question: Question) -> SearchResult:
+    """The hits for one question. Never raises for what a person may type."""
+    found = ranked(opened, model, question)
+    hits = _page_hits(wiki, opened, model, question, found) if question.layer != "chunks" else []
+    degraded = list(found.degraded)
+    if question.layer != "pages" or found.gap:
+        pieces, better = pieces_beside(wiki, opened, question, found, degraded)
+        hits = _offered(hits, pieces, question, better)
+    return SearchResult(question.text, opened.snapshot.id, found.gap, tuple(degraded), tuple(hits), found.branches)
+
+
+def question_terms(question: Question) -> list[str]:
+    """The terms of a question that are looked up."""
+    return tokens.terms(question.text[: MOST_TERMS * 20])[:MOST_TERMS]
+
+
+def pieces_beside(
+    wiki: str, opened: Opened, question: Question, found: Ranked, degraded: list[Degraded]
+) -> tuple[list[Hit], int]:
+    """Pieces of evidence that answer, and how many of them, up to a few, say more than any page; trouble is added."""
+    words = question_terms(question)
+    written = opened.chunks.match(words)
+    spelt, matches = _spelt(words, written, opened.chunks)
+    ranking = top_matching(opened.chunks.scores(spelt, matches), question.k)
+    saying = opened.chunks.coverage(written)[list(ranking.docs)]
+    better = min(PIECES_AT_GAP, int(np.count_nonzero(saying > found.covered)))
+    try:
+        return chunk_hits(wiki, opened, ranking), better
+    except StateError as error:
+        degraded.append(Degraded("snapshot", f"{error.subject}: {error.cause}", error.next_step))
+        return [], better
+
+
+def places_for_pieces(k: int, pages: int, better: int) -> int:
+    """At a gap, how many of `k` places pieces of evidence may take beside so many pages."""
+    return max(min(better, k // 2), k - pages)
 
 
 def _spelt(
@@ -149,19 +191,7 @@ def _alias_terms(text: str, index: SearchIndex) -> list[str]:
 # --- hits ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Evidence:
-    keyword: Ranking
-    vector: Ranking
-    near: Nearness
-    candidates: Candidates
-    fused: Fused
-    matches: Sequence[Match]
-
-
-def _page_hits(
-    wiki: str, opened: Opened, model: Model | None, question: Question, evidence: _Evidence
-) -> list[Hit]:
+def _page_hits(wiki: str, opened: Opened, model: Model | None, question: Question, evidence: Ranked) -> list[Hit]:
     index, ranking = opened.index, evidence.fused.ranking
     docs = ranking.docs[: question.k]
     texts = [index.texts.text(doc) for doc in docs]
@@ -214,7 +244,7 @@ def _block_similarity(
 def _offered(hits: list[Hit], pieces: list[Hit], question: Question, better: int) -> list[Hit]:
     """Pages first, evidence behind it in the places left free; `better` pieces get a place at a gap in any case."""
     if question.layer == "pages":
-        pieces = pieces[: max(min(better, question.k // 2), question.k - len(hits))]
+        pieces = pieces[: places_for_pieces(question.k, len(hits), better)]
         hits = hits[: question.k - len(pieces)]
     elif question.layer == "both":
         mixed = [hit for pair in zip(hits, pieces, strict=False) for hit in pair]

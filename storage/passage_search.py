@@ -7,7 +7,6 @@ the words of the question, where `search` keeps only the best one.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -15,14 +14,16 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.answer import GAP, MOST_TERMS, answer
+from storage.answer import GAP, MOST_TERMS, Ranked, pieces_beside, places_for_pieces, question_terms, ranked
+from storage.hits import page_hit
+from storage.index_files import SearchIndex
 from storage.opened import Opened, Question
 from tasks import tokens
 from tasks.bm25 import Match, idf
 from tasks.found import Found, FoundBlock, FoundPage, Labelled
+from tasks.fusion import parts
 from tasks.model import Model
-from tasks.passages import PageBlocks, Wanted, block_scores
-from tasks.ranking import holds
+from tasks.passages import PageBlocks, Wanted, best_passage, block_worth
 from tasks.search_result import Hit
 
 SMALL = 50
@@ -45,31 +46,37 @@ SCALE = 5.0
 
 def passages(wiki: str, opened: Opened, model: Model | None, question: Question, exclude: Collection[str]) -> Found:
     """The best `question.k` pages of one snapshot with all their blocks; `exclude` are ids or slugs left out."""
-    asked = replace(question, k=question.k + len(exclude), explain=True, layer="pages")
-    result = answer(wiki, opened, model, asked)
     index = opened.index
-    hits = [hit for hit in result.hits if hit.type != "chunk" or hit.slug]
-    pieces = tuple(hit for hit in result.hits if hit.type == "chunk" and not hit.slug)
-    hits = [hit for hit in hits if hit.id not in exclude and hit.slug not in exclude][: question.k]
-    terms = tokens.terms(question.text[: MOST_TERMS * 20])[:MOST_TERMS]
-    matches = opened.pages.match(terms)
+    best = ranked(opened, model, replace(question, k=question.k + len(exclude)))
+    ranking = best.fused.ranking
+    degraded = list(best.degraded)
+    places = _not_excluded(index, ranking.docs, question.k, exclude)
+    pieces: Sequence[Hit] = ()
+    if best.gap:
+        pieces, better = pieces_beside(wiki, opened, question, best, degraded)
+        pieces = pieces[: places_for_pieces(question.k, len(places), better)]
+        places = places[: question.k - len(pieces)]
+    docs = [ranking.docs[place] for place in places]
+    matches = opened.pages.match(question_terms(question))
     weights = {match.term: match.weight for match in matches}
-    docs = [index.page_ids.find(hit.id) for hit in hits]
+    texts = [index.texts.text(doc) for doc in docs]
     blocks = [index.page_blocks(doc) for doc in docs]
-    scores = block_scores(blocks, Wanted.of(weights))
+    scores = block_worth(texts, blocks, Wanted.of(weights))
     pages = []
-    highest = 1.0
     known = {match.term for match in matches if len(match.docs)}
-    for hit, doc, page, scored in zip(hits, docs, blocks, scores, strict=True):
+    for place, doc, relevance, text, page, scored in zip(
+        places, docs, _relevance(best, docs), texts, blocks, scores, strict=True
+    ):
+        passage = best_passage(text, page, scored)
+        hit = page_hit(wiki, index, doc, place + 1, ranking.scores[place], passage, text)
         if known and known.issubset(tokens.terms(hit.title)):
             _lead_first(page, scored)
-        highest = min(highest, _relevance(hit))  # no page is said to be better than one that stands before it
         rows = zip(page.blocks.tolist(), scored.tolist(), strict=True)
         pages.append(
             FoundPage(
-                replace(hit, explain=None),
-                highest,
-                index.texts.text(doc),
+                hit,
+                relevance,
+                text,
                 tuple(
                     FoundBlock(number, start, end, level, score)
                     for number, ((start, end, level, _), score) in enumerate(rows)
@@ -79,12 +86,12 @@ def passages(wiki: str, opened: Opened, model: Model | None, question: Question,
         )
     return Found(
         question.text,
-        result.snapshot,
+        opened.snapshot.id,
         str(getattr(opened.snapshot, "created", "")),
         _is_gap(matches, docs, opened.pages.corpus_size),
-        result.degraded,
+        tuple(degraded),
         tuple(pages),
-        pieces,
+        tuple(pieces),
         tuple(_unknown(question.text, {match.term for match in matches if not len(match.docs)})),
         weights,
         float(np.mean(index.cjk)) if len(index.cjk) else 0.0,
@@ -102,8 +109,13 @@ def _is_gap(matches: Sequence[Match], docs: Sequence[int], pages: int) -> bool:
     """
     told = [match for match in matches if len(match.docs) or match.term not in _ASKING]
     weights = [idf(max(pages, SMALL), len(match.docs)) for match in told]
-    held = [sum(weight for match, weight in zip(told, weights, strict=True) if holds(match, doc)) for doc in docs]
-    return max(held, default=0.0) < GAP * sum(weights) or not docs
+    pages_found = np.array(docs, np.int32)
+    held = np.zeros(len(docs))
+    for match, weight in zip(told, weights, strict=True):
+        if len(match.docs):
+            place = np.minimum(np.searchsorted(match.docs, pages_found), len(match.docs) - 1)
+            held += weight * (match.docs[place] == pages_found)
+    return bool(held.max(initial=0.0) < GAP * sum(weights)) or not docs
 
 
 def _lead_first(page: PageBlocks, scores: NDArray[np.float64]) -> None:
@@ -113,15 +125,30 @@ def _lead_first(page: PageBlocks, scores: NDArray[np.float64]) -> None:
         scores[body[0]] = scores.max() * 1.01
 
 
-def _relevance(hit: Hit) -> float:
-    """From 0 to 1, from what words and meaning added under `fused`, whatever the configuration that ranked."""
-    if hit.explain is None:
-        return 0.0
-    evidence = max(0.0, hit.explain.keyword_part + hit.explain.vector_part)
-    return round(1 - math.exp(-evidence / SCALE), 4)
+def _relevance(best: Ranked, docs: Sequence[int]) -> list[float]:
+    """From 0 to 1, from what words and meaning added under `fused`, whatever the configuration that ranked.
+
+    No page is said to be better than one that stands before it.
+    """
+    keyword, vector = parts(best.candidates)
+    places = np.searchsorted(best.candidates.docs, np.array(docs, np.int32))
+    evidence = np.maximum(keyword[places] + vector[places], 0.0)
+    found = np.round(1 - np.exp(-evidence / SCALE), 4)
+    return [float(one) for one in np.minimum.accumulate(found)]
+
+
+def _not_excluded(index: SearchIndex, docs: Sequence[int], count: int, exclude: Collection[str]) -> list[int]:
+    """Places of the first `count` pages whose id or slug is not among `exclude`."""
+    if not exclude:
+        return list(range(min(count, len(docs))))
+    rows = [json.loads(index.hits.text(doc)) for doc in docs[: count + len(exclude)]]
+    kept = [row["id"] not in exclude and row["slug"] not in exclude for row in rows]
+    return [place for place, keep in enumerate(kept) if keep][:count]
 
 
 def _labelled(citations: str) -> tuple[Labelled, ...]:
+    if citations == "[]":
+        return ()
     return tuple(
         Labelled(one["label"], one["source_id"], one["target"], one["anchor"], one["quote"])
         for one in json.loads(citations)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from config.errors import NightwikiError
 from tasks import tokens
@@ -26,6 +27,7 @@ from tasks.pack import (
     counted,
     page_json,
     page_markdown,
+    quoted,
     shown_goal,
 )
 from tasks.pack_passages import Piece, beginning, hidden_spans, whole, window
@@ -50,6 +52,7 @@ _REST = 0.1  # worth of a block that shares no word with the goal, beside one th
 _FAIR = 250  # tokens that a passage may take however little is left
 _TELLING = 5  # words from which on two passages can be said to be alike
 _LEAST = 8  # tokens below which no part of a block is looked for
+_LONGEST_KEPT = 3_000  # characters of a text about which is kept what was found out
 _JOINT = 2  # tokens that two texts may have more when they are put together
 
 
@@ -107,15 +110,14 @@ class _Packing:
     def sized(self, page: int, piece: Piece) -> _Sized:
         """A passage with what it adds to its page's section: its text, its place and its citations."""
         found = packed_page(self.pages[page], (piece,))
-        if self.form == "json":
+        if self.form == "json":  # cut as the whole is, so that its pieces are counted once
             told = page_json(found)
-            text = compact([told["excerpt"], told["blocks"], told["citations"]])
+            size = self.count(f'":{compact(told["excerpt"])},"source') - self.count('":"","source')
+            size += self.count(compact([told["blocks"], told["citations"]]))
         else:
-            notes = "".join(f"\n[^{one.label}]: {one.location}#{one.place}" for one in found.citations)
-            text = found.excerpt.replace("\n", "\n> ") + notes
-        words = frozenset(tokens.terms(piece.text))
-        figures = frozenset(word for word in words if not word.isalpha())
-        return _Sized(piece, words, figures, self.count(text) + _JOINT)
+            notes = "".join(f"[^{one.label}]: {one.location}#{one.place}\n" for one in found.citations)
+            size = self.count(f"{quoted(found.excerpt)}\n\n{notes}")
+        return _Sized(piece, *_words(piece.text), size + _JOINT)
 
     def part(self, page: int, piece: Piece, limit: int) -> _Sized | None:
         """The best part of a block that takes at most `limit` tokens, or None."""
@@ -146,10 +148,15 @@ class _Packing:
     def said(self, sized: _Sized) -> bool:
         """Whether a passage taken before says the same; another figure is another statement."""
         words = sized.words
-        return len(words) >= _TELLING and any(
-            len(words & one.words) >= ALIKE * max(len(words), len(one.words)) and sized.figures <= one.figures
-            for _, one in self.taken
-        )
+        size = len(words)
+        if size < _TELLING:
+            return False
+        for _, one in self.taken:
+            other = len(one.words)
+            least = ALIKE * max(size, other)
+            if min(size, other) >= least and sized.figures <= one.figures and len(words & one.words) >= least:
+                return True
+        return False
 
     def pieces(self) -> dict[int, list[Piece]]:
         """The passages of each page."""
@@ -345,7 +352,24 @@ def packed_page(page: FoundPage, pieces: Sequence[Piece]) -> PackedPage:
 
 
 def _cautioned(page: PackedPage) -> PackedPage:
-    return replace(page, caution=orders(page.excerpt))
+    found = _orders(page.excerpt) if len(page.excerpt) <= _LONGEST_KEPT else orders(page.excerpt)
+    return replace(page, caution=found) if found else page
+
+
+@lru_cache(maxsize=1024)
+def _orders(excerpt: str) -> str:
+    return orders(excerpt)
+
+
+def _words(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The terms of a text, and those of them that hold a digit or sign."""
+    return _kept_words(text) if len(text) <= _LONGEST_KEPT else _kept_words.__wrapped__(text)
+
+
+@lru_cache(maxsize=1024)
+def _kept_words(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    words = frozenset(tokens.terms(text))
+    return words, frozenset(word for word in words if not word.isalpha())
 
 
 def _heading(page: FoundPage, number: int) -> int:

@@ -26,6 +26,9 @@ BLOCK = np.dtype([("start", "<i4"), ("end", "<i4"), ("level", "u1"), ("length", 
 WORD = np.dtype([("term", "<u4"), ("block", "<i4"), ("times", "<i4")])
 """A term of a block: hash of the term, number of the block on its page, how often."""
 
+WARNING = "> [!warning]"
+"""How a callout begins that stands beside a page's subject, such as that its sources contradict each other."""
+
 _GAP = re.compile(r"\n[ \t]*\n+")
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$", re.MULTILINE)
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]:")
@@ -117,12 +120,32 @@ class Wanted:
         return cls(hashes[order], np.array(list(weights.values()))[order] if weights else np.zeros(0))
 
 
+def block_worth(texts: Sequence[str], pages: Sequence[PageBlocks], wanted: Wanted) -> list[NDArray[np.float64]]:
+    """`block_scores`, with 0 for what a page says about itself where it says the same of its subject.
+
+    A warning that two sources contradict each other repeats their sentences, and often more of the question's words
+    than any sentence of the page; it is an answer only where nothing else on the page is.
+    """
+    found = block_scores(pages, wanted)
+    for text, page, scores in zip(texts, pages, found, strict=True):
+        if WARNING not in text:
+            continue
+        starts = page.blocks["start"].tolist()
+        beside = np.array([text.startswith(WARNING, start) for start in starts], np.bool_)
+        if scores[~beside & (page.blocks["level"] == 0)].max(initial=0.0) > 0:
+            scores[beside] = 0.0
+    return found
+
+
 def by_words(texts: Sequence[str], pages: Sequence[PageBlocks], wanted: Wanted) -> list[Passage]:
     """Of each page the block with the highest BM25; the first one when none has a word in common."""
-    found = []
-    for text, page, scores in zip(texts, pages, block_scores(pages, wanted), strict=True):
-        found.append(_passage(text, page, scores, _best_body(page, scores)))
-    return found
+    scored = block_worth(texts, pages, wanted)
+    return [best_passage(*one) for one in zip(texts, pages, scored, strict=True)]
+
+
+def best_passage(text: str, page: PageBlocks, scores: NDArray[np.float64]) -> Passage:
+    """The block of a page with the highest score; the first one when none has any."""
+    return _passage(text, page, scores, _best_body(page, scores))
 
 
 def by_meaning(
@@ -131,7 +154,7 @@ def by_meaning(
     """Of each page the block that answers best by words and meaning: its share of the page's best BM25, plus its
     cosine twice. `similarity` runs over the blocks of all pages."""
     found, start = [], 0
-    for text, page, scores in zip(texts, pages, block_scores(pages, wanted), strict=True):
+    for text, page, scores in zip(texts, pages, block_worth(texts, pages, wanted), strict=True):
         near = similarity[start : start + len(scores)]
         start += len(scores)
         joined = scores / (scores.max(initial=0.0) or 1.0) + 2 * near

@@ -125,6 +125,15 @@ def test_what_was_said_is_not_said_again(tmp_path: Path) -> None:
     assert pack.text.count("tabulate polynomials") == 1
 
 
+def test_a_warning_answers_only_where_nothing_else_does(tmp_path: Path) -> None:
+    """What a page says of its subject stands before what stands there about its sources."""
+    warning = '> [!warning] Two sources contradict each other\n> - "The Z3 had 2,600 relays in 1941"'
+    asked = engine(tmp_path, [page(1, "Z3", f"{warning}\n\nThe Z3 used 2,300 relays."), page(2, "Other", "Roses.")])
+    assert asked.search("relays of the Z3 in 1941").hits[0].excerpt == "The Z3 used 2,300 relays."
+    assert asked.search("who contradicts the sources").hits[0].excerpt.startswith("> [!warning]")
+    assert build_pack(asked, "relays of the Z3", max_per_page=1).pages[0].excerpt == "The Z3 used 2,300 relays."
+
+
 def test_pages_can_be_left_out(wiki: Engine) -> None:
     """By id, by slug and by filter; and a page gives no more passages than asked for."""
     assert [one.slug for one in build_pack(wiki, "relays", exclude_ids=["p0001"]).pages] == ["p2"]
