@@ -2,8 +2,8 @@
 crash.
 
 Order matters. The plan is journalled; files change one by one through the vault's gate and each result is recorded;
-then the ledger takes the rows of what really landed, the snapshot publishes them, the audit tells, and the journal
-closes. A replay walks the same way: a file that has its new bytes has landed, one that has its old bytes is written
+then the ledger takes the rows of what really landed and the snapshot, written meanwhile, becomes current, the audit
+tells, and the journal closes. A replay walks the same way: a file that has its new bytes has landed, one that has its old bytes is written
 now, and one that has other bytes belongs to a person and is refused.
 """
 
@@ -12,7 +12,8 @@ from __future__ import annotations
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from errno import EDQUOT, EFBIG, ENOSPC
@@ -21,14 +22,16 @@ from typing import TYPE_CHECKING
 
 from config.errors import StateError
 from storage.durable import sha256
+from storage.encoded import Encode, EncodedRows, encode
 from storage.journal import Closed, Intent, Landed, Plan, Result, intents
 from storage.ledger import FileRow
 from storage.runs import AuditRow
 from storage.tables import TABLES, Row, changed_rows, dropped_ids
 from storage.vault import Stat, Swap
-from tasks.commits import Changes, CommitResult, FileWrite, Refusal
+from tasks.commits import NO_CHANGES, Changes, CommitResult, FileWrite, Refusal
 
 if TYPE_CHECKING:
+    from storage.reader import Manifest
     from storage.state import WikiState
 
 Crash = Callable[[str], None]
@@ -58,13 +61,14 @@ def commit(state: WikiState, run_id: str, kind: str, writes: Sequence[FileWrite]
             _keep_before(state, one.write)
         state.blobs.flush()
         crash("before-images")
-        state.journal.begin(plan)
+        encode = EncodedRows().encode
+        state.journal.begin(plan, encode)
         crash("begun")
-        done = finish(state, plan, crash)
+        done = finish(state, plan, crash, encode)
         return replace(done, messages=(*found.messages, *done.messages))
 
 
-def finish(state: WikiState, plan: Plan, crash: Crash = no_crash) -> CommitResult:
+def finish(state: WikiState, plan: Plan, crash: Crash = no_crash, encode: Encode = encode) -> CommitResult:
     """Carry the open journal's plan to its end, from wherever it stands. Needs the write lock."""
     with plainly(state), state.ledger.session():
         files = _Files(state, plan, crash)
@@ -78,12 +82,11 @@ def finish(state: WikiState, plan: Plan, crash: Crash = no_crash) -> CommitResul
             for path, after in last.items() if after and (stat := files.stats.get(path)) is not None
         ]
         gone = [path for path, after in last.items() if not after]
-        state.ledger.apply(plan.commit, upserts, drops, rows, gone)
-        crash("ledger")
         published = bool(upserts or drops)
-        current = state.snapshots.current()
-        if published:
-            current = state.snapshots.publish(plan.commit, plan.run, plan.kind, plan.now, upserts, drops, crash)
+        with _published(state, plan, upserts, drops, crash, encode) as publishing:
+            state.ledger.apply(plan.commit, upserts, drops, rows, gone, encode)
+            crash("ledger")
+        current = publishing.result() if publishing else state.snapshots.current()
         snapshot = current.id if current else ""
         changed = [one for one in landed if one.before != one.after]
         audit = [AuditRow(plan.run, one.path, one.before, one.after, plan.now, plan.commit) for one in changed]
@@ -96,6 +99,27 @@ def finish(state: WikiState, plan: Plan, crash: Crash = no_crash) -> CommitResul
         crash("closed")
         messages = (*state.ledger.take_messages(), *state.snapshots.take_messages())
         return CommitResult(tuple(one.path for one in landed), refused, snapshot, published, messages)
+
+
+@contextmanager
+def _published(state: WikiState, plan: Plan, upserts: Mapping[str, tuple[Row, ...]],
+               drops: Mapping[str, tuple[str, ...]], crash: Crash, encode: Encode) -> Iterator[Future[Manifest] | None]:
+    """Publish the rows in a thread of its own while the caller books them in the ledger; None when there are none.
+
+    The snapshot becomes current once the caller's part is done, and not at all when that fails.
+    """
+    if not upserts and not drops:
+        yield None
+        return
+    booked: Future[None] = Future()
+    with ThreadPoolExecutor(1, thread_name_prefix="publish") as beside:
+        try:
+            yield beside.submit(state.snapshots.publish, plan.commit, plan.run, plan.kind, plan.now, upserts, drops,
+                                crash, encode, booked.result)
+        except BaseException as error:
+            booked.set_exception(error)
+            raise
+        booked.set_result(None)
 
 
 class _Files:
@@ -190,6 +214,7 @@ def _merged(plan: Plan, files: _Files) -> tuple[dict[str, tuple[Row, ...]], dict
     upserts: dict[str, tuple[Row, ...]] = {}
     drops: dict[str, tuple[str, ...]] = {}
     true = [plan.changes, *(one.write.changes for one in files.landed_intents())]
+    true = [changes for changes in true if changes is not NO_CHANGES]
     for table in TABLES:
         final: dict[str, Row | None] = {}
         for changes in true:
@@ -206,7 +231,8 @@ def _only_news(state: WikiState, writes: Sequence[FileWrite], changes: Changes
                ) -> tuple[tuple[FileWrite, ...], Changes]:
     """The same without rows that are stored already. An id named twice is left as it is: order decides there."""
     named: dict[str, Counter[str]] = {table: Counter() for table in TABLES}
-    everything = [changes, *(one.write.changes for one in intents(writes))]
+    everyone = [changes, *(one.write.changes for one in intents(writes))]
+    everything = [one for one in everyone if one is not NO_CHANGES]
     for one in everything:
         for table, counter in named.items():
             counter.update(row.id for row in changed_rows(one, table))
@@ -219,7 +245,7 @@ def _only_news(state: WikiState, writes: Sequence[FileWrite], changes: Changes
         return tuple(writes), changes  # a first night: everything is news
 
     def news(of: Changes) -> Changes:
-        if of == Changes():
+        if of == NO_CHANGES:
             return of
         kept: dict[str, tuple[object, ...]] = {}
         for table, rows in stored.items():
@@ -239,8 +265,7 @@ def _only_news(state: WikiState, writes: Sequence[FileWrite], changes: Changes
 
 def _anything(state: WikiState, plan: Plan) -> bool:
     """Whether a plan changes a row or a file."""
-    empty = Changes()
-    if plan.changes != empty or any(one.write.changes != empty for one in intents(plan.writes)):
+    if plan.changes != NO_CHANGES or any(one.write.changes != NO_CHANGES for one in intents(plan.writes)):
         return True
     return any(state.vault.hash(write.path) != _new_hash(write) for write in plan.writes)
 

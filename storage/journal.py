@@ -18,8 +18,9 @@ import pyarrow as pa
 
 from config.errors import StateError
 from storage.durable import append_line, fsync_folder, sha256, write_file
+from storage.encoded import Encode, encode
 from storage.tables import TABLES, Row, changed_rows, dropped_ids, from_table, to_table
-from tasks.commits import Changes, FileWrite, Refusal
+from tasks.commits import NO_CHANGES, Changes, FileWrite, Refusal
 
 FORMAT = "1"
 COMMIT_LEVEL = -1
@@ -118,10 +119,10 @@ class Journal:
         """Whether a commit was begun and not finished."""
         return self.open_path.exists()
 
-    def begin(self, plan: Plan) -> None:
+    def begin(self, plan: Plan, encode: Encode = encode) -> None:
         """Write a plan down, durably."""
         self.results_path.unlink(missing_ok=True)
-        body = _encode(plan)
+        body = _encode(plan, encode)
         write_file(self.open_path, [body, sha256(body).encode()])
 
     def read(self) -> Plan:
@@ -191,9 +192,10 @@ class Journal:
         return target.name
 
 
-def _encode(plan: Plan) -> bytes:
+def _encode(plan: Plan, encode: Encode) -> bytes:
     numbered = intents(plan.writes)
-    holders = [(COMMIT_LEVEL, plan.changes), *((one.number, one.write.changes) for one in numbered)]
+    everyone = [(COMMIT_LEVEL, plan.changes), *((one.number, one.write.changes) for one in numbered)]
+    holders = [(number, changes) for number, changes in everyone if changes is not NO_CHANGES]
     rows = [
         _IntentRow(one.number, one.fallback_of, write.path, write.expected, write.content, write.after)
         for one in numbered for write in (one.write,)
@@ -206,9 +208,9 @@ def _encode(plan: Plan) -> bytes:
     head = {"format": FORMAT, "commit": plan.commit, "run": plan.run, "kind": plan.kind, "now": plan.now}
     _write_stream(sink, to_table(rows, _IntentRow).replace_schema_metadata(head))
     _write_stream(sink, to_table(drops, _Drop))
-    for table, record in TABLES.items():
+    for table in TABLES:
         owned = [(number, row) for number, changes in holders for row in changed_rows(changes, table)]
-        encoded = to_table([row for _, row in owned], record)
+        encoded = encode(table, [row for _, row in owned])
         owners = pa.array([number for number, _ in owned], type=pa.int64())
         _write_stream(sink, encoded.append_column("_intent", owners))
     content: bytes = sink.getvalue().to_pybytes()
@@ -216,7 +218,7 @@ def _encode(plan: Plan) -> bytes:
 
 
 def _write_stream(sink: pa.NativeFile, table: pa.Table) -> None:
-    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    options = pa.ipc.IpcWriteOptions(compression="lz4")  # a fraction of zstd's time, for a file that lives for seconds
     with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
         writer.write_table(table)
 

@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from config.errors import BusyError, StateError
 from storage.durable import fsync_folder, sha256
+from storage.encoded import Encode, encode
 from storage.reader import Snapshot, Tables
 from storage.snapshots import Snapshots
 from storage.tables import TABLES, Row, from_table, schema, to_table
@@ -110,7 +111,7 @@ class Ledger:
         if rows or gone:
             def work(connection: duckdb.DuckDBPyConnection) -> None:
                 with _transaction(connection):
-                    _upsert(connection, "files", FileRow, rows, gone)
+                    _upsert(connection, "files", to_table(rows, FileRow), gone)
             self._do(work)
 
     # --- commits
@@ -120,15 +121,16 @@ class Ledger:
         return self._do(lambda connection: _meta(connection, "head"))
 
     def apply(self, commit: str, upserts: Mapping[str, Sequence[Row]], drops: Mapping[str, Collection[str]],
-              files: Sequence[FileRow], gone: Collection[str]) -> None:
+              files: Sequence[FileRow], gone: Collection[str], encode: Encode = encode) -> None:
         """Set and drop rows in one transaction. Doing it again changes nothing."""
         def work(connection: duckdb.DuckDBPyConnection) -> None:
             with _transaction(connection):
-                for name, record in TABLES.items():
-                    _upsert(connection, name, record, upserts.get(name, ()), drops.get(name, ()))
-                _upsert(connection, "files", FileRow, files, gone)
+                for name in TABLES:
+                    _upsert(connection, name, encode(name, upserts.get(name, ())), drops.get(name, ()))
+                _upsert(connection, "files", to_table(files, FileRow), gone)
                 if any(upserts.values()) or any(drops.values()):
                     _set_meta(connection, "head", commit)
+            connection.execute("CHECKPOINT")  # now, while others work too, rather than when it is closed
         self._do(work)
 
     def reconcile(self) -> None:
@@ -302,16 +304,14 @@ def _transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
-def _upsert(connection: duckdb.DuckDBPyConnection, name: str, record: type[R], rows: Sequence[R],
-            dropped: Collection[str]) -> None:
-    if not rows and not dropped:
+def _upsert(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table, dropped: Collection[str]) -> None:
+    if not table.num_rows and not dropped:
         return
-    table = to_table(rows, record)
     gone = pa.concat_arrays([*table["id"].chunks, pa.array(sorted(dropped), type=pa.string())])
     connection.register("gone", pa.table({"id": gone}))
     connection.execute(f"DELETE FROM {name} WHERE id IN (SELECT id FROM gone)")
     connection.unregister("gone")
-    if rows:
+    if table.num_rows:
         _insert(connection, name, table)
 
 

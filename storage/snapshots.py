@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from storage.durable import fsync_file, fsync_folder, sha256, temp_name, write_file
+from storage.encoded import Encode, encode
 from storage.reader import (
     Layout,
     Manifest,
@@ -31,7 +32,7 @@ from storage.reader import (
     read_manifest,
     read_pointer,
 )
-from storage.tables import TABLES, Row, to_table
+from storage.tables import TABLES, Row
 from tasks.commits import Changes
 from tasks.records import ChunksRecord, PageRecord
 
@@ -75,8 +76,12 @@ class Snapshots:
             self.begin_index([*pages.values()], [record for one in changes for record in one.chunks])
 
     def publish(self, commit: str, run: str, kind: str, created: str, upserts: Mapping[str, tuple[Row, ...]],
-                drops: Mapping[str, tuple[str, ...]], crash: Callable[[str], None] = lambda step: None) -> Manifest:
-        """Publish the rows of a commit on top of the current snapshot; publishing a commit again does nothing."""
+                drops: Mapping[str, tuple[str, ...]], crash: Callable[[str], None] = lambda step: None,
+                encode: Encode = encode, booked: Callable[[], None] = lambda: None) -> Manifest:
+        """Publish the rows of a commit on top of the current snapshot; publishing a commit again does nothing.
+
+        `booked` is called before the snapshot becomes current: it returns when that may be, or raises.
+        """
         parent = self.current()
         if parent is not None and parent.commit == commit:
             return parent
@@ -84,7 +89,7 @@ class Snapshots:
         for name in TABLES:
             rows, dropped = upserts.get(name, ()), drops.get(name, ())
             if rows or dropped:
-                segment = self._write_segment(name, rows, tuple(sorted(dropped)))
+                segment = self._write_segment(name, rows, tuple(sorted(dropped)), encode)
                 tables[name] = self._compact(name, (*tables.get(name, ()), segment))
                 crash(f"segment:{name}")
         sequence = parent.sequence + 1 if parent else 1
@@ -97,6 +102,7 @@ class Snapshots:
         manifest = replace(manifest, indexed=self._index(manifest, changed, parent))
         crash("index")
         content = encode_manifest(manifest)
+        booked()
         write_file(self.layout.manifest(manifest.id), [content])
         crash("manifest")
         write_file(self.layout.pointer, [f"{manifest.id} {sha256(content)}\n".encode()])
@@ -182,10 +188,10 @@ class Snapshots:
         """A snapshot of this wiki, opened for reading."""
         return Snapshot(self.layout, manifest)
 
-    def _write_segment(self, name: str, rows: tuple[Row, ...], dropped: tuple[str, ...]) -> Segment:
+    def _write_segment(self, name: str, rows: tuple[Row, ...], dropped: tuple[str, ...], encode: Encode) -> Segment:
         if not rows:
             return Segment("", 0, dropped)
-        table = to_table(sorted(rows, key=lambda row: row.id), TABLES[name])
+        table = encode(name, sorted(rows, key=lambda row: row.id))
         return self._write_table(name, table, dropped)
 
     def _write_table(self, name: str, table: pa.Table, dropped: tuple[str, ...] = ()) -> Segment:
