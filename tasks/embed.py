@@ -18,6 +18,7 @@ from pathlib import Path
 from threading import Lock
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,9 +63,11 @@ class FastEmbedder:
     """A fastembed model; `load` makes one."""
 
     def __init__(
-        self, engine: TextEmbedding, model: str, batch: int, prefixes: tuple[str, str] = ("", "")
+        self, engine: TextEmbedding, file: Path, model: str, batch: int, prefixes: tuple[str, str] = ("", "")
     ) -> None:
         self.bare = engine  # what fastembed itself made, for those who measure
+        self.file = file
+        self.stamp = _stamp(file)
         self._batch = batch
         self._for_question, self._for_page = prefixes
         self.model = model
@@ -150,8 +153,21 @@ def offline_model() -> Path | None:
 def load(settings: Embedding, cache_dir: Path, *, download: bool = False) -> FastEmbedder:
     """The model that the settings name, ready to use. Only with `download` is the network asked.
 
-    Raises ModelUnavailableError with the next step when it is absent or broken. No other model ever takes its place.
+    One that this process holds already is given again as long as its files are as they were: a server that carries
+    out a review while it answers needs no second one. Raises ModelUnavailableError with the next step when it is
+    absent or broken. No other model ever takes its place.
     """
+    key = (settings.model_dump_json(), cache_dir)
+    with _SHARING:
+        held = _held.get(key)
+    if held is None or held.stamp != _stamp(held.file):
+        held = _load(settings, cache_dir, download)  # two at once may both load it; one of them is soon forgotten
+        with _SHARING:
+            _held[key] = held
+    return held
+
+
+def _load(settings: Embedding, cache_dir: Path, download: bool) -> FastEmbedder:
     name = settings.model
     if settings.path:
         return _open(name, Path(settings.path).expanduser(), settings)
@@ -246,6 +262,16 @@ class _Instead:
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._library, name)
+
+
+_held: WeakValueDictionary[tuple[str, Path], FastEmbedder] = WeakValueDictionary()
+_SHARING = Lock()
+
+
+def _stamp(file: Path) -> tuple[tuple[int, int], ...]:
+    """Tells a model's files from others that take their place later."""
+    stats = [one.stat() for one in (file, file.with_name("tokenizer.json")) if one.is_file()]
+    return tuple((stat.st_mtime_ns, stat.st_size) for stat in stats)
 
 
 _LOADING = Lock()
@@ -348,7 +374,7 @@ def _finish(engine: TextEmbedding, name: str, file: Path, settings: Embedding) -
         tokenizer.enable_truncation(max_length=limit)
     identity = f"{name}@{_sha256(file)[:8]}/{settings.max_tokens}"
     prefixes = ("query: ", "passage: ") if "e5" in name.lower() else ("", "")
-    return FastEmbedder(engine, identity, settings.batch, prefixes)
+    return FastEmbedder(engine, file, identity, settings.batch, prefixes)
 
 
 def _sha256(path: Path) -> str:

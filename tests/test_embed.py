@@ -148,3 +148,13 @@ def test_one_chinese_character_in_a_question() -> None:
 def test_a_first_sentence_that_begins_with_the_title_stays_whole() -> None:
     """Only a heading is left out, not the subject of a sentence."""
     assert embed.page_text("Zero", (), "Zero is a number.") == "Zero\n\nZero is a number."
+
+
+@needs_offline
+def test_one_process_holds_a_model_once(tmp_path: Path) -> None:
+    """As long as somebody uses it and its files are as they were."""
+    first = embed.load(MINILM, tmp_path)
+    assert embed.load(MINILM, tmp_path) is first
+    assert embed.load(Embedding(model=embed.MINILM, max_tokens=64), tmp_path) is not first
+    first.file.with_name("tokenizer.json").touch()
+    assert embed.load(MINILM, tmp_path) is not first
