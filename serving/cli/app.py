@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import click
 
-from serving.cli.group import Entry, LazyGroup
+from serving.cli.group import Entry, LazyGroup, write_example
 
 DAILY, REVIEW, MAINTENANCE, ADVANCED = "Daily", "Review", "Maintenance", "Advanced"
 
@@ -16,35 +16,44 @@ class _Commands(LazyGroup):
     entries: ClassVar[Mapping[str, Entry]] = {
         "init": Entry("serving.cli.init:init", DAILY, "Make a wiki in a folder, new or full of notes."),
         "ingest": Entry("serving.cli.ingest:ingest", DAILY, "Read new sources into the wiki: one night, now."),
-        "search": Entry("serving.cli.search:search", DAILY, "Ask the wiki."),
-        "query": Entry("serving.cli.query:query", DAILY, "A question answered, each sentence cited."),
-        "context": Entry("serving.cli.context:context", DAILY, "Evidence for an agent, inside a budget of tokens."),
-        "status": Entry("serving.cli.status:status", DAILY, "How the wiki stands."),
-        "sources": Entry("serving.cli.sources:sources", DAILY, "What became of each source; ignore or retry one."),
-        "candidates": Entry("serving.cli.candidates:candidates", REVIEW, "Pages that wait for you."),
-        "contradictions": Entry("serving.cli.contradictions:contradictions", REVIEW, "Sources that disagree; you decide."),
-        "staging": Entry("serving.cli.staging:staging", REVIEW, "Which pages wait for review."),
-        "sync": Entry("serving.cli.ingest:sync", MAINTENANCE, "Take your own edits and ticks in, nothing else."),
-        "runs": Entry("serving.cli.runs:runs", MAINTENANCE, "Every run so far."),
-        "audit": Entry("serving.cli.runs:audit", MAINTENANCE, "Every file a run has written."),
-        "changes": Entry("serving.cli.runs:changes", MAINTENANCE, "What changed since a snapshot."),
-        "lint": Entry("serving.cli.lint:lint", MAINTENANCE, "What is wrong with the pages; put right what is safe."),
-        "page": Entry("serving.cli.history:page", MAINTENANCE, "The versions of a page."),
-        "undo": Entry("serving.cli.undo:undo", MAINTENANCE, "Take a run back."),
+        "up": Entry("serving.cli.up:up", DAILY, "Run the nights on schedule and take your edits in, until stopped."),
+        "search": Entry("serving.cli.search:search", DAILY, "Find pages by words and by meaning."),
+        "query": Entry("serving.cli.query:query", DAILY, "Answer a question from the wiki, each sentence cited."),
+        "context": Entry("serving.cli.context:context", DAILY, "Choose passages for an agent's prompt."),
+        "status": Entry("serving.cli.status:status", DAILY, "Show how the wiki stands, and what needs you."),
+        "sources": Entry(
+            "serving.cli.sources:sources", DAILY, "Show what became of each source; ignore, retry or withdraw one."
+        ),
+        "candidates": Entry("serving.cli.candidates:candidates", REVIEW, "Review the pages that wait for you."),
+        "contradictions": Entry(
+            "serving.cli.contradictions:contradictions", REVIEW, "Decide between sources that contradict each other."
+        ),
+        "staging": Entry("serving.cli.staging:staging", REVIEW, "Choose which pages wait for review."),
+        "sync": Entry("serving.cli.ingest:sync", MAINTENANCE, "Take your own edits and ticks in, and read no source."),
+        "lint": Entry("serving.cli.lint:lint", MAINTENANCE, "Check the pages; put right what is safe."),
         "scaffold": Entry("serving.cli.scaffold:scaffold", MAINTENANCE, "Make the index anew below its marker."),
-        "routing": Entry("serving.cli.routing:routing", MAINTENANCE, "The table of branches: make, validate, clean."),
-        "backup": Entry("serving.cli.backup:backup", MAINTENANCE, "The whole wiki in one file."),
-        "restore": Entry("serving.cli.backup:restore", MAINTENANCE, "Bring a backup back."),
-        "export": Entry("serving.cli.export:export", MAINTENANCE, "The wiki for readers who have no nightwiki."),
-        "check": Entry("serving.cli.check:check", MAINTENANCE, "Whether the state is sound; repair what can be."),
-        "bench": Entry("serving.cli.bench:bench", ADVANCED, "Which way of searching suits your pages."),
-        "schedule": Entry("serving.cli.schedule:schedule", MAINTENANCE, "When things run: list, add, remove, apply."),
-        "up": Entry("serving.cli.up:up", ADVANCED, "Prefect server, schedules and sync, until stopped."),
+        "routing": Entry("serving.cli.routing:routing", MAINTENANCE, "Make, validate or clean the table of branches."),
+        "schedule": Entry("serving.cli.schedule:schedule", MAINTENANCE, "Show and change what runs when."),
+        "runs": Entry("serving.cli.runs:runs", MAINTENANCE, "List the runs so far."),
+        "undo": Entry("serving.cli.undo:undo", MAINTENANCE, "Take a run back."),
+        "changes": Entry(
+            "serving.cli.runs:changes", MAINTENANCE, "List the pages that changed since a date, run or snapshot."
+        ),
+        "page": Entry("serving.cli.history:page", MAINTENANCE, "Show the versions of a page."),
+        "audit": Entry("serving.cli.runs:audit", MAINTENANCE, "List the files that runs wrote."),
+        "check": Entry("serving.cli.check:check", MAINTENANCE, "Check the wiki's state; rebuild what can be."),
+        "backup": Entry("serving.cli.backup:backup", MAINTENANCE, "Write the whole wiki into one file."),
+        "restore": Entry("serving.cli.backup:restore", MAINTENANCE, "Bring a backup back as a new folder."),
+        "export": Entry("serving.cli.export:export", MAINTENANCE, "Write the wiki for readers who have no nightwiki."),
         "serve": Entry("serving.cli.serve:serve", ADVANCED, "Answer programs and agents over HTTP (REST)."),
-        "mcp": Entry("serving.cli.mcp:mcp", ADVANCED, "Tools for agents (Model Context Protocol)."),
-        "model": Entry("serving.cli.model:model", ADVANCED, "Whether the language model works, and its cost."),
-        "schema": Entry("serving.cli.schema:schema", ADVANCED, "The JSON Schema of a command's --json."),
+        "mcp": Entry("serving.cli.mcp:mcp", ADVANCED, "Give agents tools (Model Context Protocol)."),
+        "model": Entry("serving.cli.model:model", ADVANCED, "Check that the language model works, and what it costs."),
+        "bench": Entry("serving.cli.bench:bench", ADVANCED, "Measure which way of searching suits your pages."),
+        "schema": Entry("serving.cli.schema:schema", ADVANCED, "Print the JSON Schema of a command's --json."),
     }
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_example("nightwiki init computing --demo\nnightwiki -w computing ingest", formatter)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

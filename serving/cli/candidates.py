@@ -29,7 +29,7 @@ def candidates() -> None:
 def list_candidates(
     wiki: Wiki, older_than: timedelta | None, confidence: tuple[str, ...], source: tuple[str, ...], as_json: bool
 ) -> None:
-    """Every page that waits, with the reasons."""
+    """List the pages that wait, with the reasons."""
     answer = look.candidates(wiki, chosen(wiki, Filters(older_than, confidence, source)))
     if as_json:
         print_json(answer)
@@ -46,7 +46,7 @@ def list_candidates(
 @wiki_option
 @json_option
 def show(wiki: Wiki, name: str, as_json: bool) -> None:
-    """The text of a waiting page, as it lies in the vault."""
+    """Show the text of a waiting page, as it lies in the vault."""
     record = look.named_candidates(wiki, [name])[0]
     text = (wiki.root / record.path).read_bytes().decode("utf-8", "replace")
     if not as_json:
@@ -61,7 +61,7 @@ def show(wiki: Wiki, name: str, as_json: bool) -> None:
 @wiki_option
 @json_option
 def diff(wiki: Wiki, name: str, as_json: bool) -> None:
-    """What promoting a waiting page would change, as it and the live page lie on disk now."""
+    """Show what promoting a waiting page would change, as it and the live page lie on disk now."""
     answer = look.candidate_diff(wiki, look.named_candidates(wiki, [name])[0])
     if as_json:
         print_json(answer)

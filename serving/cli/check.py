@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from config.wiki import Wiki
-from serving.cli.common import json_option, print_json, wiki_option
+from serving.cli.common import dry_run_option, json_option, print_json, wiki_option
 from serving.cli.group import Example
 from serving.schemas import CheckAnswer, FindingItem
 
@@ -13,15 +13,19 @@ from serving.schemas import CheckAnswer, FindingItem
 @click.command(cls=Example, example="nightwiki check --repair")
 @click.option("--repair", is_flag=True, help="Rebuild what can be rebuilt; the vault is never touched.")
 @wiki_option
+@dry_run_option
 @json_option
-def check(wiki: Wiki, repair: bool, as_json: bool) -> int:
-    """Verify hashes, pointer, journal, ledger and identities. Exit code 3 means: something was found."""
+def check(wiki: Wiki, repair: bool, dry_run: bool, as_json: bool) -> int:
+    """Check that the wiki's state is sound: hashes, pointer, journal, ledger, search index and identities.
+
+    Exit code 3 means: something was found. With --dry-run nothing is rebuilt, only told.
+    """
     from flows.session import open_state
     from storage.check import check as find
     from storage.check import repair as mend
 
     state = open_state(wiki)
-    if repair:
+    if repair and not dry_run:
         for line in mend(state):
             click.echo(line, err=True)
     findings = find(state)
@@ -45,5 +49,6 @@ def check(wiki: Wiki, repair: bool, as_json: bool) -> int:
             click.echo(
                 f"{one.severity}: {one.check}: {one.page + ': ' if one.page else ''}{one.message} {one.fix}".rstrip()
             )
-        click.echo(f"{len(findings)} findings." if findings else "The state is sound.")
+        number = f"{len(findings)} finding{'' if len(findings) == 1 else 's'}."
+        click.echo(number if findings else "The state is sound.")
     return 3 if findings else 0

@@ -24,7 +24,7 @@ def contradictions() -> None:
 @wiki_option
 @json_option
 def list_contradictions(wiki: Wiki, everything: bool, as_json: bool) -> None:
-    """Every contradiction that waits for a decision, with both sentences and their places."""
+    """List the contradictions that wait for a decision, with both sentences and their places."""
     answer = disputed.contradictions(wiki, everything)
     if as_json:
         print_json(answer)

@@ -49,7 +49,17 @@ class LazyGroup(click.Group):
                 formatter.write_dl(rows)
 
 
-class DefaultGroup(click.Group):
+class Group(click.Group):
+    """A group whose help shows the first sentence of each of its commands whole."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        commands = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        rows = [(name, command.get_short_help_str(limit=300)) for name, command in commands if command is not None]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+class DefaultGroup(Group):
     """A group that runs one of its commands when none is named."""
 
     def __init__(self, *args: Any, default: str = "", **attributes: Any) -> None:
@@ -63,6 +73,13 @@ class DefaultGroup(click.Group):
         return super().parse_args(ctx, args)
 
 
+def write_example(example: str, formatter: click.HelpFormatter) -> None:
+    """The section with which help ends."""
+    with formatter.section("Example"):
+        for line in example.splitlines():
+            formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+
+
 class Example(click.Command):
     """A command whose help ends with an example that works as it stands."""
 
@@ -72,6 +89,4 @@ class Example(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if self.example:
-            with formatter.section("Example"):
-                for line in self.example.splitlines():
-                    formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+            write_example(self.example, formatter)

@@ -8,14 +8,14 @@ import click
 
 from config.wiki import Wiki
 from serving.cli.common import json_option, print_json, print_rows, wiki_option
-from serving.cli.group import Example
+from serving.cli.group import Example, Group
 from serving.schemas import PageHistoryAnswer, VersionItem
 
 if TYPE_CHECKING:
     from storage.versions import Version
 
 
-@click.group()
+@click.group(cls=Group)
 def page() -> None:
     """What is known of a single page."""
 
@@ -26,7 +26,7 @@ def page() -> None:
 @wiki_option
 @json_option
 def history(wiki: Wiki, name: str, diff: bool, as_json: bool) -> None:
-    """The versions of PAGE, newest first: which run or person made it so, and how much of it changed.
+    """Show the versions of PAGE, newest first: which run or person made it so, and how much of it changed.
 
     PAGE is a slug, also a former one, a path or an id. Texts are kept as long as snapshots (snapshots.keep_days).
     """

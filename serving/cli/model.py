@@ -7,13 +7,13 @@ import click
 from config.errors import NightwikiError
 from config.wiki import Wiki
 from serving.cli.common import json_option, print_json, print_rows, wiki_option
-from serving.cli.group import Example
+from serving.cli.group import Example, Group
 from serving.schemas import ModelAnswer, ModelItem
 
 FINDINGS = 3
 
 
-@click.group()
+@click.group(cls=Group)
 def model() -> None:
     """The language model, if you set one: `model` in nightwiki.yaml."""
 

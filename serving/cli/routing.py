@@ -7,12 +7,12 @@ import click
 from config.wiki import Wiki
 from flows.steps import DirectRunner, utc_now
 from serving.cli.common import dry_run_option, json_option, print_json, wiki_option
-from serving.cli.group import Example
+from serving.cli.group import Example, Group
 from serving.cli.lint import items, show
 from serving.schemas import CategoryItem, CheckAnswer, RoutingAnswer
 
 
-@click.group()
+@click.group(cls=Group)
 def routing() -> None:
     """ROUTING.md: your table of branches, by which a question is put to the pages that it is about."""
 

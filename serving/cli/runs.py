@@ -15,7 +15,7 @@ from serving.cli.group import Example
 @wiki_option
 @json_option
 def runs(wiki: Wiki, count: int, as_json: bool) -> None:
-    """Every run, newest first, also failed and running ones."""
+    """List the runs, newest first, also failed and running ones."""
     answer = look.runs(wiki)
     if as_json:
         print_json(answer)
@@ -43,7 +43,7 @@ def runs(wiki: Wiki, count: int, as_json: bool) -> None:
 @wiki_option
 @json_option
 def audit(wiki: Wiki, run: str, path: str, as_json: bool) -> None:
-    """Every file that runs wrote, newest first; of one RUN if given."""
+    """List the files that runs wrote, newest first; of one RUN if given."""
     answer = look.audit(wiki, run, path)
     if as_json:
         print_json(answer)
@@ -64,7 +64,7 @@ def _did(before: str, after: str) -> str:
 @wiki_option
 @json_option
 def changes(wiki: Wiki, since: str, as_json: bool) -> None:
-    """Pages made, changed or deleted since a snapshot."""
+    """List the pages made, changed or deleted since a snapshot, a run or a date."""
     answer = look.changes(wiki, since)
     if as_json:
         print_json(answer)

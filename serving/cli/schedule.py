@@ -14,13 +14,13 @@ from config.schedule_edit import remove_entry, set_entry
 from config.settings import SCHEDULED_FLOWS, ScheduledFlow, Timed
 from config.wiki import SETTINGS_NAME, Wiki
 from serving.cli.common import dry_run_option, json_option, print_json, print_rows, wiki_option
-from serving.cli.group import Example
+from serving.cli.group import Example, Group
 from serving.schemas import DeploymentItem, ScheduleAnswer, ScheduleApplyAnswer, ScheduleEditAnswer, ScheduleItem
 from storage.durable import sha256
 from storage.vault import Vault
 
 
-@click.group()
+@click.group(cls=Group)
 def schedule() -> None:
     """When things run: the entries of `schedule` in nightwiki.yaml, and how they stand in Prefect."""
 
@@ -29,7 +29,7 @@ def schedule() -> None:
 @wiki_option
 @json_option
 def list_(wiki: Wiki, as_json: bool) -> None:
-    """Each entry with its next run, its last one, the last that went well, and whether it is paused in the console."""
+    """List the entries, each with its next run, its last one, the last good one, and whether it is paused."""
     from flows.standing import standings
 
     zone = wiki.settings.time_zone

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.group(cls=DefaultGroup, default="list")
 def sources() -> None:
-    """What became of each source; ignore one, or have one read again. Alone, it lists them."""
+    """What became of each source; ignore, retry or withdraw one. Alone, it lists them."""
 
 
 @sources.command("list", cls=Example, example="nightwiki sources list --failed")
@@ -30,7 +30,7 @@ def sources() -> None:
 @wiki_option
 @json_option
 def list_sources(wiki: Wiki, failed: bool, outcome: tuple[str, ...], as_json: bool) -> None:
-    """Every source with its outcome, the reason, and the next step."""
+    """List the sources, each with its outcome, the reason, and the next step."""
     answer = look.sources(wiki)
     answer.sources = [
         one

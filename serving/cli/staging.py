@@ -8,7 +8,7 @@ from config.edit import set_value
 from config.load import parse_settings
 from config.wiki import SETTINGS_NAME, Wiki
 from serving.cli.common import dry_run_option, json_option, print_json, wiki_option
-from serving.cli.group import Example
+from serving.cli.group import Example, Group
 from serving.schemas import StagingAnswer
 from storage.durable import sha256
 from storage.vault import Vault
@@ -17,7 +17,7 @@ POLICIES = ("off", "all", "threshold")
 LEVELS = ("high", "medium", "low")
 
 
-@click.group()
+@click.group(cls=Group)
 def staging() -> None:
     """Which pages wait for review before they are published."""
 

@@ -16,7 +16,7 @@ from storage.tally import Tally
 @wiki_option
 @json_option
 def status(wiki: Wiki, as_json: bool) -> None:
-    """How many pages there are, what became of the sources, and whether anything needs you."""
+    """Show how many pages there are, what became of the sources, and whether anything needs you."""
     answer = look.status(wiki)
     if as_json:
         print_json(answer)
