@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from config.errors import GoneError, NightwikiError, NotFoundError, StateError
 from config.wiki import Wiki
-from serving import look, schemas
+from serving import look
 from serving.cli.choosing import chosen
 from serving.cursors import cursor, read_cursor
 from serving.deciding import decide
@@ -34,7 +34,10 @@ from serving.requests import (
     SearchRequest,
     SourcesRequest,
 )
-from serving.schemas_served import HealthAnswer, PageAnswer, PagesAnswer, WikiStatus
+from serving.schemas import base
+from serving.schemas.review import CandidateAnswer, CandidateDiffAnswer, CandidatesAnswer, ReviewAnswer
+from serving.schemas.runs import ChangesAnswer, RunsAnswer, SourcesAnswer, StatusAnswer
+from serving.schemas.served import HealthAnswer, PageAnswer, PagesAnswer, WikiStatus
 from serving.shelf import Shelf, check_kept
 from storage.engine import Engine
 from tasks.records import GOOD
@@ -182,7 +185,7 @@ class Backend:
         book, found = self._find(engine, as_of, name)
         return book.read(found, asked.section, asked.offset, asked.limit)
 
-    def changes(self, wiki: str, since: str) -> schemas.ChangesAnswer:
+    def changes(self, wiki: str, since: str) -> ChangesAnswer:
         """Pages that are not as they were in a former snapshot."""
         chosen = self.wiki(wiki)
         try:
@@ -191,7 +194,7 @@ class Backend:
             check_kept(chosen, since)  # says whether it was there once
             raise
 
-    def sources(self, asked: SourcesRequest) -> schemas.SourcesAnswer:
+    def sources(self, asked: SourcesRequest) -> SourcesAnswer:
         """What became of each source."""
         answer = look.sources(self.wiki(asked.wiki))
         answer.sources = [
@@ -202,13 +205,13 @@ class Backend:
         ]
         return answer
 
-    def runs(self, asked: RunsRequest) -> schemas.RunsAnswer:
+    def runs(self, asked: RunsRequest) -> RunsAnswer:
         """The newest runs."""
         answer = look.runs(self.wiki(asked.wiki))
         answer.runs = answer.runs[: asked.limit]
         return answer
 
-    def status(self, asked: OfWiki) -> schemas.StatusAnswer:
+    def status(self, asked: OfWiki) -> StatusAnswer:
         """How a wiki stands."""
         served, wiki = self._shelf.one(asked.wiki)
         answer = look.status(wiki, self._shelf.engine.only([served.name]))
@@ -227,26 +230,26 @@ class Backend:
 
     # --- review
 
-    def candidates(self, asked: CandidatesRequest) -> schemas.CandidatesAnswer:
+    def candidates(self, asked: CandidatesRequest) -> CandidatesAnswer:
         """The pages that wait for a person."""
         wiki = self.wiki(asked.wiki)
         return look.candidates(wiki, chosen(wiki, asked.filters))
 
-    def candidate(self, wiki: str, name: str) -> schemas.CandidateAnswer:
+    def candidate(self, wiki: str, name: str) -> CandidateAnswer:
         """The text of one that waits."""
         return look.candidate(self.wiki(wiki), name)
 
-    def candidate_diff(self, wiki: str, name: str) -> schemas.CandidateDiffAnswer:
+    def candidate_diff(self, wiki: str, name: str) -> CandidateDiffAnswer:
         """What promoting it would change."""
         chosen = self.wiki(wiki)
         return look.candidate_diff(chosen, look.named_candidates(chosen, [name])[0])
 
-    def promote(self, wiki: str, name: str, asked: ReviewRequest) -> schemas.ReviewAnswer:
+    def promote(self, wiki: str, name: str, asked: ReviewRequest) -> ReviewAnswer:
         """Make a candidate part of the wiki. Raises BusyError while another run goes on."""
         chosen = self.wiki(wiki)
         return decide(chosen, look.named_candidates(chosen, [name]), (), dry_run=asked.dry_run)
 
-    def discard(self, wiki: str, name: str, asked: ReviewRequest) -> schemas.ReviewAnswer:
+    def discard(self, wiki: str, name: str, asked: ReviewRequest) -> ReviewAnswer:
         """Drop a candidate. Raises BusyError while another run goes on."""
         chosen = self.wiki(wiki)
         return decide(chosen, (), look.named_candidates(chosen, [name]), asked.reason, asked.dry_run)
@@ -310,5 +313,5 @@ class Backend:
         return found[0]
 
 
-def _told(one: Degraded) -> schemas.Degraded:
-    return schemas.Degraded(what=one.what, reason=one.reason, next_step=one.next_step)
+def _told(one: Degraded) -> base.Degraded:
+    return base.Degraded(what=one.what, reason=one.reason, next_step=one.next_step)

@@ -12,7 +12,7 @@ from pathlib import Path
 from config.errors import NightwikiError
 from config.wiki import Wiki
 from serving import look
-from serving.schemas_served import IngestStarted
+from serving.schemas.served import IngestStarted
 from storage.locks import busy, holder
 from storage.runs import RunRecord, Runs
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from config.wiki import Wiki
 from serving import look
-from serving.schemas import ReviewAnswer
+from serving.schemas.review import ReviewAnswer
 from tasks.records import CandidateRecord
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from config.wiki import Wiki
 from serving import look
-from serving.schemas import ClaimItem, ContradictionItem, ContradictionsAnswer
+from serving.schemas.review import ClaimItem, ContradictionItem, ContradictionsAnswer
 from storage.reader import Reader
 from tasks.contradictions.claims import Claim, ContradictionRecord, Decision
 from tasks.contradictions.page import open_shown

@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from config.errors import NotFoundError, StateError
 from config.load import nearest
 from config.wiki import Wiki, model_cache
-from serving.schemas import (
+from serving.schemas.base import Degraded
+from serving.schemas.review import CandidateAnswer, CandidateDiffAnswer, CandidateItem, CandidatesAnswer
+from serving.schemas.runs import (
     AuditAnswer,
     AuditItem,
-    CandidateAnswer,
-    CandidateDiffAnswer,
-    CandidateItem,
-    CandidatesAnswer,
     ChangeItem,
     ChangesAnswer,
-    Degraded,
     LintCount,
     Lock,
     RunItem,

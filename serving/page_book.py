@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from config.errors import GoneError, NotFoundError
 from config.load import nearest
-from serving.schemas import Cited
-from serving.schemas_served import HeadingItem, PageAnswer, PageItem
+from serving.schemas.base import Cited
+from serving.schemas.served import HeadingItem, PageAnswer, PageItem
 from storage.hits import citations_in
 from storage.opened import Opened
 from tasks.filters import Filters

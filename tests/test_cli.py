@@ -21,8 +21,8 @@ import pytest
 
 from serving.cli import run
 from serving.cli.app import cli
-from serving.schemas import ANSWERS
-from serving.schemas_served import SERVED
+from serving.schemas.registry import ANSWERS
+from serving.schemas.served import SERVED
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -13,7 +13,7 @@ from benchmarks.passages import random_wiki, too_large
 from benchmarks.published import engine_over, publish
 from config.errors import NightwikiError
 from flows.context import build_pack
-from serving.schemas import ANSWERS
+from serving.schemas.registry import ANSWERS
 from storage.engine import Engine
 from tasks.filters import Filters
 from tasks.records import Citation, PageRecord

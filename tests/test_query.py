@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from config.errors import ModelError, NightwikiError
 from flows.query import answer, answer_events
-from serving.schemas import ANSWERS
+from serving.schemas.registry import ANSWERS
 from storage.engine import Engine, SearchedWiki
 from tasks.answering import Cited, Done, Failed, Hits, Sentence, event_json
 from tasks.llm.ask import Prompt, Spent, fine

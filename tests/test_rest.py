@@ -18,8 +18,8 @@ from config.wiki import open_wiki
 from flows.night import night
 from flows.steps import DirectRunner
 from serving.rest.app import Limits
-from serving.schemas import ANSWERS
-from serving.schemas_served import SERVED
+from serving.schemas.registry import ANSWERS
+from serving.schemas.served import SERVED
 from storage.locks import run_lock
 from tests.rest_server import rest
 from tests.test_cli import ROOT, told

@@ -10,7 +10,7 @@ import click
 from config.wiki import Wiki
 from serving.cli.common import dry_run_option, json_option, print_json, wiki_option
 from serving.cli.group import Example
-from serving.schemas import BackupAnswer
+from serving.schemas.upkeep import BackupAnswer
 
 if TYPE_CHECKING:
     from storage.backup import Archived

@@ -7,7 +7,7 @@ import click
 from config.wiki import Wiki, model_cache
 from serving.cli.common import TerminalProgress, json_option, print_json, print_rows, wiki_option
 from serving.cli.group import Example
-from serving.schemas import BenchAnswer, BenchItem
+from serving.schemas.asking import BenchAnswer, BenchItem
 
 
 @click.command(cls=Example, example="nightwiki bench --pages 50")

@@ -13,7 +13,7 @@ from serving.cli.choosing import Filters, Function, asked, chosen, confirmed, fi
 from serving.cli.common import dry_run_option, json_option, print_json, print_rows, wiki_option
 from serving.cli.group import DefaultGroup, Example
 from serving.deciding import decide
-from serving.schemas import CandidateAnswer
+from serving.schemas.review import CandidateAnswer
 from tasks.records import CandidateRecord
 
 

@@ -10,7 +10,7 @@ from config.wiki import Wiki
 from serving import disputed, look
 from serving.cli.common import dry_run_option, json_option, print_json, wiki_option
 from serving.cli.group import DefaultGroup, Example
-from serving.schemas import ClaimItem, ContradictionAnswer
+from serving.schemas.review import ClaimItem, ContradictionAnswer
 from tasks.contradictions.claims import Decision
 
 

@@ -12,7 +12,7 @@ from config.errors import StateError
 from config.wiki import Wiki
 from serving.cli.common import dry_run_option, json_option, print_json, wiki_option
 from serving.cli.group import Example
-from serving.schemas import ExportAnswer
+from serving.schemas.upkeep import ExportAnswer
 
 if TYPE_CHECKING:
     from tasks.export import Edition

@@ -9,7 +9,7 @@ import click
 from config.wiki import Wiki
 from serving.cli.common import json_option, print_json, print_rows, wiki_option
 from serving.cli.group import Example, Group
-from serving.schemas import PageHistoryAnswer, VersionItem
+from serving.schemas.runs import PageHistoryAnswer, VersionItem
 
 if TYPE_CHECKING:
     from storage.versions import Version

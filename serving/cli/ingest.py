@@ -12,7 +12,7 @@ from config.wiki import Wiki
 from serving.cli.common import TerminalProgress, dry_run_option, json_option, print_json, wiki_option
 from serving.cli.group import Example
 from serving.cli.reports import ingest_answer, show_report
-from serving.schemas import IngestAnswer, PageCounts
+from serving.schemas.runs import IngestAnswer, PageCounts
 
 if TYPE_CHECKING:
     from tasks.llm.estimate import Estimate

@@ -11,7 +11,7 @@ from config.wiki import SETTINGS_NAME
 from serving.cli.common import dry_run_option, json_option, print_json
 from serving.cli.group import Example
 from serving.new_wiki import Plan, carry_out, plan
-from serving.schemas import InitAnswer
+from serving.schemas.upkeep import InitAnswer
 
 
 @click.command(cls=Example, example="nightwiki init ~/notes/computing --demo")

@@ -10,7 +10,7 @@ import click
 from config.wiki import Wiki
 from serving.cli.common import TerminalProgress, dry_run_option, json_option, print_json, wiki_option
 from serving.cli.group import Example
-from serving.schemas import FindingItem, LintAnswer
+from serving.schemas.upkeep import FindingItem, LintAnswer
 from tasks.records import Finding
 from tasks.text_bytes import shown
 

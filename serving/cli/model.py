@@ -8,7 +8,7 @@ from config.errors import NightwikiError
 from config.wiki import Wiki
 from serving.cli.common import json_option, print_json, print_rows, wiki_option
 from serving.cli.group import Example, Group
-from serving.schemas import ModelAnswer, ModelItem
+from serving.schemas.upkeep import ModelAnswer, ModelItem
 
 FINDINGS = 3
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from config.wiki import Wiki
-from serving.schemas import Cost, IngestAnswer, PageCounts
+from serving.schemas.runs import Cost, IngestAnswer, PageCounts
 from tasks.digest import NightReport, cost_line, failures, headline
 
 _SHOWN = 20

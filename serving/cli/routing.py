@@ -9,7 +9,7 @@ from flows.steps import DirectRunner, utc_now
 from serving.cli.common import dry_run_option, json_option, print_json, wiki_option
 from serving.cli.group import Example, Group
 from serving.cli.lint import items, show
-from serving.schemas import CategoryItem, CheckAnswer, RoutingAnswer
+from serving.schemas.upkeep import CategoryItem, CheckAnswer, RoutingAnswer
 
 
 @click.group(cls=Group)

@@ -7,7 +7,7 @@ import click
 from config.wiki import Wiki
 from serving.cli.common import TerminalProgress, dry_run_option, json_option, print_json, wiki_option
 from serving.cli.group import Example
-from serving.schemas import CategoryItem, ScaffoldAnswer
+from serving.schemas.upkeep import CategoryItem, ScaffoldAnswer
 
 
 @click.command(cls=Example, example="nightwiki scaffold --dry-run")

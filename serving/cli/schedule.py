@@ -15,7 +15,7 @@ from config.settings import SCHEDULED_FLOWS, ScheduledFlow, Timed
 from config.wiki import SETTINGS_NAME, Wiki
 from serving.cli.common import dry_run_option, json_option, print_json, print_rows, wiki_option
 from serving.cli.group import Example, Group
-from serving.schemas import DeploymentItem, ScheduleAnswer, ScheduleApplyAnswer, ScheduleEditAnswer, ScheduleItem
+from serving.schemas.upkeep import DeploymentItem, ScheduleAnswer, ScheduleApplyAnswer, ScheduleEditAnswer, ScheduleItem
 from storage.durable import sha256
 from storage.vault import Vault
 

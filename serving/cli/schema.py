@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from config.load import nearest
 from serving.cli.group import Example
-from serving.schemas import ANSWERS
+from serving.schemas.registry import ANSWERS
 
 
 @click.command(cls=Example, example="nightwiki schema candidates list")
@@ -19,7 +19,7 @@ def schema(command: tuple[str, ...]) -> None:
 
     `health`, `page`, `pages`, `problem` and the like are what only servers answer.
     """
-    from serving.schemas_served import SERVED
+    from serving.schemas.served import SERVED
 
     answers: dict[str, type[BaseModel]] = {**ANSWERS, **SERVED}
     if not command:

@@ -9,7 +9,7 @@ from config.load import parse_settings
 from config.wiki import SETTINGS_NAME, Wiki
 from serving.cli.common import dry_run_option, json_option, print_json, wiki_option
 from serving.cli.group import Example, Group
-from serving.schemas import StagingAnswer
+from serving.schemas.review import StagingAnswer
 from storage.durable import sha256
 from storage.vault import Vault
 

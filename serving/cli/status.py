@@ -8,7 +8,7 @@ from config.wiki import Wiki
 from serving import look
 from serving.cli.common import json_option, print_json, wiki_option
 from serving.cli.group import Example
-from serving.schemas import LintCount
+from serving.schemas.runs import LintCount
 from storage.tally import Tally
 
 

@@ -7,7 +7,7 @@ import click
 from config.wiki import Wiki
 from serving.cli.common import dry_run_option, json_option, print_json, wiki_option
 from serving.cli.group import Example
-from serving.schemas import LeftItem, UndoAnswer
+from serving.schemas.runs import LeftItem, UndoAnswer
 
 DONE, PARTIAL = 0, 3
 

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from serving import requests as asked
 from serving.requests import Name, Names, OfWiki
-from serving.schemas import CandidatesAnswer, SearchAnswer
+from serving.schemas.asking import SearchAnswer
+from serving.schemas.review import CandidatesAnswer
 
 MOST_HITS = 200
 

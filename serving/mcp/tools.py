@@ -9,12 +9,14 @@ from typing import Any, TypeVar, cast
 from pydantic import BaseModel
 
 from config.errors import NotFoundError
-from serving import background, schemas
+from serving import background
 from serving.backend import Backend
 from serving.cursors import cursor, read_cursor
 from serving.mcp import arguments as told
 from serving.requests import CandidatesRequest, QueryRequest, ReviewRequest
-from serving.schemas_served import IngestStarted, PageAnswer, PagesAnswer, WikiStatus
+from serving.schemas.registry import ANSWERS
+from serving.schemas.review import ReviewAnswer
+from serving.schemas.served import IngestStarted, PageAnswer, PagesAnswer, WikiStatus
 
 A = TypeVar("A", bound=BaseModel)
 
@@ -102,7 +104,7 @@ def _does(function: Callable[[Backend, A], Answered]) -> Callable[[Backend, Base
 
 
 def _printed(command: str) -> type[BaseModel]:
-    return schemas.ANSWERS[command]
+    return ANSWERS[command]
 
 
 _TOOLS = (
@@ -180,7 +182,7 @@ _TOOLS = (
         "Promote or discard a candidate",
         "Make a page that waits part of {wikis}, or drop it for good. Do so only when the person asks for it.",
         told.ReviewTool,
-        schemas.ReviewAnswer,
+        ReviewAnswer,
         _does(_review),
         writes=True,
         destroys=True,

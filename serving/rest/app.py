@@ -22,8 +22,6 @@ from starlette.routing import Route
 
 from config.errors import NightwikiError
 from serving import requests as asked
-from serving import schemas
-from serving import schemas_served as served
 from serving.backend import Backend
 from serving.mcp import PATH as MCP_PATH
 from serving.mcp.beside import Beside
@@ -33,6 +31,12 @@ from serving.rest.events import stream
 from serving.rest.guard import Guard, Rules
 from serving.rest.openapi import EXAMPLES, PROBLEMS, shown_as
 from serving.rest.query_string import from_query
+from serving.schemas import served
+from serving.schemas.asking import SearchAnswer
+from serving.schemas.base import SCHEMA_VERSION
+from serving.schemas.registry import ANSWERS
+from serving.schemas.review import CandidateAnswer, CandidateDiffAnswer, CandidatesAnswer, ReviewAnswer
+from serving.schemas.runs import ChangesAnswer, RunsAnswer, SourcesAnswer, StatusAnswer
 from tasks.answering import event_json
 from tasks.text_bytes import shown
 
@@ -138,19 +142,19 @@ def _agents_server(backend: Backend) -> Server[Any]:
 
 def _model(command: str) -> type[BaseModel]:
     """What a command prints with --json, and a route answers too."""
-    return schemas.ANSWERS[command]
+    return ANSWERS[command]
 
 
 def _search_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
     def found(request: asked.SearchRequest) -> Response:
         return answered(backend.search(request).to_json())
 
-    @app.get("/search", **shown_as(schemas.SearchAnswer, "search", query=asked.SearchRequest))
+    @app.get("/search", **shown_as(SearchAnswer, "search", query=asked.SearchRequest))
     async def search(request: Annotated[asked.SearchRequest, Depends(from_query(asked.SearchRequest))]) -> Response:
         """The pages that answer a question, by words and by meaning."""
         return await desk.work(found, request)
 
-    @app.post("/search", **shown_as(schemas.SearchAnswer, "search"))
+    @app.post("/search", **shown_as(SearchAnswer, "search"))
     async def search_by_post(
         request: Annotated[asked.SearchRequest, Body(openapi_examples=EXAMPLES["search"])],
     ) -> Response:
@@ -165,7 +169,7 @@ def _search_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
 
         def batch() -> Response:
             answers = [one.to_json() for one in backend.search_batch(request)]
-            return answered({"schema_version": schemas.SCHEMA_VERSION, "answers": answers})
+            return answered({"schema_version": SCHEMA_VERSION, "answers": answers})
 
         return await desk.work(batch)
 
@@ -226,22 +230,22 @@ def _page_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
 
 
 def _state_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
-    @app.get("/changes", **shown_as(schemas.ChangesAnswer, "changes", query=asked.ChangesRequest))
+    @app.get("/changes", **shown_as(ChangesAnswer, "changes", query=asked.ChangesRequest))
     async def changes(request: Annotated[asked.ChangesRequest, Depends(from_query(asked.ChangesRequest))]) -> Response:
         """Pages made, changed or deleted since a snapshot, a run or a date."""
         return answered(await desk.work(backend.changes, request.wiki, request.since))
 
-    @app.get("/sources", **shown_as(schemas.SourcesAnswer, "sources", query=asked.SourcesRequest))
+    @app.get("/sources", **shown_as(SourcesAnswer, "sources", query=asked.SourcesRequest))
     async def sources(request: Annotated[asked.SourcesRequest, Depends(from_query(asked.SourcesRequest))]) -> Response:
         """What became of each source, why, and what to do."""
         return answered(await desk.work(backend.sources, request))
 
-    @app.get("/runs", **shown_as(schemas.RunsAnswer, "runs", query=asked.RunsRequest))
+    @app.get("/runs", **shown_as(RunsAnswer, "runs", query=asked.RunsRequest))
     async def runs(request: Annotated[asked.RunsRequest, Depends(from_query(asked.RunsRequest))]) -> Response:
         """The newest runs, also failed and running ones."""
         return answered(await desk.work(backend.runs, request))
 
-    @app.get("/status", **shown_as(schemas.StatusAnswer, "status", query=asked.OfWiki))
+    @app.get("/status", **shown_as(StatusAnswer, "status", query=asked.OfWiki))
     async def status(request: Annotated[asked.OfWiki, Depends(from_query(asked.OfWiki))]) -> Response:
         """Pages, sources by outcome, the last good night, locks, and anything degraded."""
         return answered(await desk.work(backend.status, request))
@@ -253,19 +257,19 @@ def _state_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
 
 
 def _review_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
-    @app.get("/candidates", **shown_as(schemas.CandidatesAnswer, "candidates", query=asked.CandidatesRequest))
+    @app.get("/candidates", **shown_as(CandidatesAnswer, "candidates", query=asked.CandidatesRequest))
     async def candidates(
         request: Annotated[asked.CandidatesRequest, Depends(from_query(asked.CandidatesRequest))],
     ) -> Response:
         """Pages that wait for a person, with the reasons."""
         return answered(await desk.work(backend.candidates, request))
 
-    @app.get("/candidates/{name}", **shown_as(schemas.CandidateAnswer, "candidate"))
+    @app.get("/candidates/{name}", **shown_as(CandidateAnswer, "candidate"))
     async def candidate(name: Name, wiki: OfWiki = "") -> Response:
         """The text of one."""
         return answered(await desk.work(backend.candidate, wiki, name))
 
-    @app.get("/candidates/{name}/diff", **shown_as(schemas.CandidateDiffAnswer, "candidate diff"))
+    @app.get("/candidates/{name}/diff", **shown_as(CandidateDiffAnswer, "candidate diff"))
     async def candidate_diff(name: Name, wiki: OfWiki = "") -> Response:
         """What promoting it would change."""
         return answered(await desk.work(backend.candidate_diff, wiki, name))
@@ -273,12 +277,12 @@ def _review_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
     if desk.limits.read_only:
         return
 
-    @app.post("/candidates/{name}/promote", **shown_as(schemas.ReviewAnswer, "promote"))
+    @app.post("/candidates/{name}/promote", **shown_as(ReviewAnswer, "promote"))
     async def promote(name: Name, wiki: OfWiki = "", request: asked.ReviewRequest = asked.ReviewRequest()) -> Response:  # noqa: B008
         """Make it part of the wiki, as it now lies on disk. 409 with the holder while another run goes on."""
         return answered(await desk.work(backend.promote, wiki, name, request))
 
-    @app.post("/candidates/{name}/discard", **shown_as(schemas.ReviewAnswer, "discard"))
+    @app.post("/candidates/{name}/discard", **shown_as(ReviewAnswer, "discard"))
     async def discard(name: Name, wiki: OfWiki = "", request: asked.ReviewRequest = asked.ReviewRequest()) -> Response:  # noqa: B008
         """Drop it; the same proposal is not made again. 409 with the holder while another run goes on."""
         return answered(await desk.work(backend.discard, wiki, name, request))

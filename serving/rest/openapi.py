@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from serving.rest.query_string import parameters
-from serving.schemas_served import MovedAnswer, Problem
+from serving.schemas.served import MovedAnswer, Problem
 
 
 def _problem() -> dict[str, Any]:

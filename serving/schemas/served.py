@@ -6,7 +6,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from serving.schemas import Answer, Cited, Degraded, Item, RunItem, SearchAnswer, StatusAnswer
+from serving.schemas.asking import SearchAnswer
+from serving.schemas.base import Answer, Cited, Degraded, Item
+from serving.schemas.runs import RunItem, StatusAnswer
 
 
 class BatchAnswer(Answer):
