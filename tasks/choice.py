@@ -104,7 +104,7 @@ def is_furniture(text: str) -> bool:
 
 def _asks(text: str) -> bool:
     lowered = text.lower()
-    return any(words in lowered for words in _ASKING) and _ANYWHERE.search(text) is not None
+    return any(map(lowered.__contains__, _ASKING)) and _ANYWHERE.search(text) is not None
 
 
 def is_prose(text: str) -> bool:

@@ -7,11 +7,13 @@ licences and tags that nobody reads here.
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections.abc import Iterator
 from contextlib import suppress
 from copy import copy
+from functools import cache
 from typing import Any
 
 from config.errors import SourceError
@@ -59,8 +61,7 @@ def extract(text: str, name: str = "", url: str = "") -> Extracted:
     """The article of an HTML page. Raises SourceError `needs_browser`, `no_content`, `paywalled` or `unreadable`."""
     import trafilatura
 
-    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
-    logging.getLogger("htmldate").setLevel(logging.CRITICAL)
+    _quieten()
     tree = html_tree.parse(text)
     if tree is None:
         raise SourceError(
@@ -88,14 +89,20 @@ def extract(text: str, name: str = "", url: str = "") -> Extracted:
     )
 
 
+@cache
+def _quieten() -> None:
+    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
+    logging.getLogger("htmldate").setLevel(logging.CRITICAL)
+
+
 def _metadata(tree: Any, url: str) -> tuple[str, str, str, str]:
     """Title, author, date and language of a page, each '' when it does not say."""
     from htmldate import find_date
-    from trafilatura.metadata import examine_meta, extract_meta_json, extract_title
+    from trafilatura.metadata import examine_meta, extract_title
 
     facts = examine_meta(tree)
     with suppress(Exception):  # strangers' JSON trips the library in many ways; the page itself is sound
-        facts = extract_meta_json(tree, facts)
+        facts = _linked_data(tree, facts)
     title = _without_site(_words(facts.title or extract_title(tree) or ""), _words(facts.sitename or ""), tree)
     published = _address_date(tree, url) or _stated_date(tree)
     if not published:
@@ -105,6 +112,34 @@ def _metadata(tree: Any, url: str) -> tuple[str, str, str, str]:
     language = _LANGUAGE.match(root.get("lang") or root.get("xml:lang") or "")
     author = facts.author if facts.author and len(facts.author) < 200 and "://" not in facts.author else ""
     return title, _words(author), published, language.group().lower() if language else ""
+
+
+def _linked_data(tree: Any, facts: Any) -> Any:
+    """What the page's JSON-LD adds to the facts, as trafilatura takes it. Only JSON that is broken is cleaned of
+    blanks first: that takes most of the time, and a parser does not mind them.
+    """
+    from trafilatura.json_metadata import extract_json, extract_json_parse_error, normalize_json
+    from trafilatura.metadata import JSON_MINIFY
+
+    for script in _scripts()(tree):
+        if not script.text:
+            continue
+        try:
+            facts = extract_json(json.loads(normalize_json(script.text), strict=False), facts)
+        except json.JSONDecodeError:
+            stated = normalize_json(JSON_MINIFY.sub(r"\1", script.text))
+            try:
+                facts = extract_json(json.loads(stated, strict=False), facts)
+            except json.JSONDecodeError:
+                facts = extract_json_parse_error(stated, facts)
+    return facts
+
+
+@cache
+def _scripts() -> Any:
+    from lxml import etree  # type: ignore[import-untyped]
+
+    return etree.XPath('.//script[@type="application/ld+json" or @type="application/settings+json"]')
 
 
 def _without_site(title: str, site: str, tree: Any) -> str:

@@ -51,6 +51,7 @@ _STYLE_WORDS = (
 )
 _SUSPECTS = "descendant::*/@style/.. | descendant::*/@hidden/.. | descendant::*/@aria-hidden/.."
 MAX_HIDDEN_TEXT = 20_000
+_FEW_NAMES = 12  # hidden names that libxml2 looks for sooner than every element with a name is looked at here
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +141,25 @@ def _by_rule(tree: Any) -> list[Any]:
                 if simple:
                     (classes if simple.group(1) == "." else ids).add(simple.group(2))
     classes &= {name for value in _query("descendant::*/@class")(tree) for name in value.split()} if classes else set()
+    ids &= set(_query("descendant::*/@id")(tree)) if ids else set()
     if not classes and not ids:
         return []
+    names = [*sorted(classes), *sorted(ids)]
+    query = _query("descendant::*[@class or @id]" if len(names) > _FEW_NAMES else _named(len(classes), len(ids)))
     return [
         element
-        for element in _query("descendant::*[@class or @id]")(tree)
+        for element in query(tree, **{f"n{number}": name for number, name in enumerate(names[:_FEW_NAMES])})
         if element.tag != "body"
         and (element.get("id") in ids or not classes.isdisjoint((element.get("class") or "").split()))
     ]
+
+
+@cache
+def _named(classes: int, ids: int) -> str:
+    """The path to elements whose class may be one of so many names, $n0 and on, or whose id is one of the next."""
+    tests = [f"contains(@class, $n{number})" for number in range(classes)]
+    tests += [f"@id = $n{number}" for number in range(classes, classes + ids)]
+    return f"descendant::*[{' or '.join(tests)}]"
 
 
 @cache

@@ -20,6 +20,7 @@ _SPACELESS = re.compile(
 )
 _PRIVATE = re.compile(r"[\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]|\(cid:\d+\)")
 _MARK = re.compile(r"[/@\\_=&%]|www\.")
+_BLANKS = {code: " " for code in range(128) if not chr(code).isalpha()}  # for all ASCII but letters
 _CJK = frozenset(
     {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC", "FULLWIDTH", "HALFWIDTH"}
 )
@@ -80,10 +81,10 @@ def _is_address(word: str) -> bool:
 
 def _mixed(words: Sequence[str]) -> float:
     """Share of neighbouring letters that belong to different scripts; Latin beside Chinese or Korean is usual."""
-    pairs = changes = 0
+    latin = " ".join([word for word in words if word.isascii()]).translate(_BLANKS).split()
+    pairs, changes = sum(map(len, latin)) - len(latin), 0
     for word in words:
-        if word.isascii() and word.isalpha():  # one script
-            pairs += len(word) - 1
+        if word.isascii():  # one script
             continue
         before = ""
         for character in word:

@@ -300,7 +300,7 @@ def orders(text: str) -> str:
     if not text:
         return ""
     lowered = " ".join(text.lower().split())
-    patterns = [pattern for needles, pattern in _RULES if any(needle in lowered for needle in needles)]
+    patterns = [pattern for needles, pattern in _RULES if any(map(lowered.__contains__, needles))]
     if any(role in text for role in ("SYSTEM", "ASSISTANT", "DEVELOPER")):
         patterns.append(_ROLE)
     spans: list[tuple[int, int]] | None = None
