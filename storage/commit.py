@@ -3,8 +3,8 @@ crash.
 
 Order matters. The plan is journalled; files change one by one through the vault's gate and each result is recorded;
 then the ledger takes the rows of what really landed and the snapshot, written meanwhile, becomes current, the audit
-tells, and the journal closes. A replay walks the same way: a file that has its new bytes has landed, one that has its old bytes is written
-now, and one that has other bytes belongs to a person and is refused.
+tells, and the journal closes. A replay walks the same way: a file that has its new bytes has landed, one that has its
+old bytes is written now, and one that has other bytes belongs to a person and is refused.
 """
 
 from __future__ import annotations
