@@ -6,7 +6,7 @@ from config.wiki import Wiki
 from storage.state import WikiState
 from tasks import bases
 from tasks.commits import FileWrite
-from tasks.text_bytes import encode
+from tasks.text_bytes import digest, encode
 
 
 def candidates_base(wiki: Wiki, state: WikiState) -> tuple[FileWrite, ...]:
@@ -28,4 +28,4 @@ def _due(state: WikiState, path: str, text: str) -> tuple[FileWrite, ...]:
         return () if state.runs.deleted_by_person(path) else (FileWrite(path, None, content),)
     written = state.runs.audit(path=path)
     ours = bool(written) and written[-1].after == there
-    return (FileWrite(path, there, content),) if ours and state.vault.read(path) != content else ()
+    return (FileWrite(path, there, content),) if ours and there != digest(content) else ()

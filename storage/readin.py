@@ -8,6 +8,7 @@ or time changed are read.
 from __future__ import annotations
 
 import hashlib
+import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -56,12 +57,29 @@ class Known:
     candidates: Mapping[str, CandidateRecord]
 
 
+_PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+"""Seconds between two looks at a vault that does not stand still."""
+
 Hashes = Callable[[Mapping[str, Stat]], Mapping[str, str]]
 """Hashes of scanned files by path; files that vanished meanwhile are left out."""
 
 
 def read_in(wiki: Wiki, vault: Vault, hashes: Hashes, known: Known, run: str, now: str) -> ReadIn:
-    """Return pages and candidates as a person left them. Reads only; StateError when the pages folder vanished."""
+    """Return pages and candidates as a person left them. Reads only; StateError when the pages folder vanished.
+
+    A sync tool takes files away and puts them back while we look: then we look again, a little later each time.
+    """
+    for pause in _PAUSES:
+        try:
+            return _look(wiki, vault, hashes, known, run, now)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            lost = str(error.filename)
+        time.sleep(pause)
+    raise StateError(lost, "files go away while they are read", "Wait until your sync tool has come to rest.")
+
+
+def _look(wiki: Wiki, vault: Vault, hashes: Hashes, known: Known, run: str, now: str) -> ReadIn:
+    """The vault at one moment; FileNotFoundError when a file that was listed is no longer there to be read."""
     live = {record.path: record for record in known.pages.values() if not record.deleted}
     waiting = {record.path for record in known.candidates.values() if record.state == "open"}
     ours = {path for path, record in live.items() if not record.adopted}
