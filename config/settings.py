@@ -110,7 +110,6 @@ class Roles(Section):
     decide: str = Field("", description="Decides what a source does to which page.")
     write: str = Field("", description="Writes blocks.")
     cite: str = Field("", description="Finds the words that a sentence relies on.")
-    route: str = Field("", description="Chooses branches.")
     answer: str = Field("", description="Answers questions.")
 
 

@@ -12,7 +12,7 @@ from flows.reading_in import Taken
 from flows.session import Session
 from storage.readin import resolver
 from tasks import links
-from tasks.compile import Compilation, CompileRequest, KnownPage, SourceNotes
+from tasks.compile import Compilation, Compiler, CompileRequest, KnownPage, SourceNotes
 from tasks.crew import Crew
 from tasks.extractive import ExtractiveCompiler
 from tasks.plan import Desk, Plan, plan
@@ -53,7 +53,8 @@ def compile_changed(
         return compile_with_model(session, taken, gathering, reading, live, request, asked, connect)
     if session.wiki.settings.compile.compiler == "auto":
         request = without_written(request, live, gathering)
-    made = ExtractiveCompiler(session.wiki.settings.compile.sentences, crew.many).compile(request)
+    compiler: Compiler = ExtractiveCompiler(session.wiki.settings.compile.sentences, crew.many)
+    made = compiler.compile(request)
     unwritten(gathering, made)
     return made
 

@@ -19,7 +19,7 @@ from flows.time_limit import TimedAsker
 from storage.engine import Engine, searched
 from tasks import properties
 from tasks.blocks import split
-from tasks.compile import Compilation, CompileRequest, KnownPage, Material, Verdict
+from tasks.compile import Compilation, Compiler, CompileRequest, KnownPage, Material, Verdict
 from tasks.digest import Cost, Problem
 from tasks.evidence import decode_document
 from tasks.llm.ask import Asker, M, Prompt, Spent, fine
@@ -109,7 +109,7 @@ def compile_with_model(
     found = _connected(session, gathering, asked, shelf, connect)
     asker: Asker = _Closed(found) if isinstance(found, Verdict) else TimedAsker(found, session.limit)
     try:
-        compiler = ModelCompiler(
+        compiler: Compiler = ModelCompiler(
             asker,
             settings.fallback == "extractive",
             session.wiki.settings.chunks,

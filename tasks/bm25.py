@@ -88,10 +88,6 @@ class Scorer(Okapi):
         total = sum(match.weight for match in matches)
         return mass / total if total else mass
 
-    def get_scores(self, query: Sequence[str]) -> NDArray[np.float64]:
-        """`scores` by the library's name for it."""
-        return self.scores(query)
-
 
 def most_possible(matches: Sequence[Match], k1: float = K1) -> float:
     """What no page's score exceeds: every term, as often as the question says it, at its limit idf * (k1 + 1)."""

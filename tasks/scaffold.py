@@ -128,11 +128,6 @@ def _clustered(
     return left
 
 
-def regenerate(text: str, entries: Sequence[Entry], former: Mapping[str, str]) -> str:
-    """The index over `entries`, as `with_categories` over those that `categories` finds without embeddings."""
-    return with_categories(text, categories(text, entries, former))
-
-
 def with_categories(text: str, groups: Mapping[str, Sequence[Entry]]) -> str:
     """The index over these categories. A text without the marker gets it at its end, so that all of it is kept."""
     ending = index_page.ending_of(text)

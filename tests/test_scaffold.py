@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks import index_page, scaffold
 from tasks.index_page import MARKER, Entry
-from tasks.scaffold import categories, regenerate, sections
+from tasks.scaffold import categories, sections, with_categories
 
 Z3 = Entry("zuse-z3", "Zuse Z3", "A relay computer.", ("computers",))
 ENIAC = Entry("eniac", "ENIAC", "A tube computer.", ("computers", "history"))
 COBOL = Entry("cobol", "COBOL", "A language.", ("languages",))
 ALGOL = Entry("algol", "ALGOL", "Another language.", ("languages",))
+
+
+def regenerate(text: str, entries: Sequence[Entry], former: Mapping[str, str]) -> str:
+    return with_categories(text, categories(text, entries, former))
 
 
 def test_a_heading_that_a_person_renamed_stays() -> None:

@@ -7,7 +7,7 @@ again, and no longer than both sentences stand as they are.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -90,12 +90,6 @@ def known_as(clash: Clash, records: Mapping[str, ContradictionRecord]) -> Contra
     if clash.id in records:
         return records[clash.id]
     return next((row for _, row in sorted(records.items()) if _same_pair(clash, row)), None)
-
-
-def open_on(page_id: str, records: Collection[ContradictionRecord]) -> tuple[ContradictionRecord, ...]:
-    """The open contradictions of a page, by id."""
-    found = (row for row in records if row.page_id == page_id and row.state is Decision.OPEN)
-    return tuple(sorted(found, key=lambda row: row.id))
 
 
 def _same_pair(clash: Clash, row: ContradictionRecord) -> bool:

@@ -19,4 +19,4 @@ def _find(desk: Desk) -> Iterator[Issue]:
         yield CHECK.issue(path, seen.link.line, message, f"Write {wanted}", retargeted(desk, path, seen))
 
 
-CHECK = Check("alias-only-link", ERROR, True, "A link names a page's file, with an alias as its label.", _find)
+CHECK = Check("alias-only-link", ERROR, "A link names a page's file, with an alias as its label.", _find)

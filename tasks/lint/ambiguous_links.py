@@ -18,4 +18,4 @@ def _find(desk: Desk) -> Iterator[Issue]:
         yield CHECK.issue(path, seen.link.line, message, f"Write {choices}")
 
 
-CHECK = Check("ambiguous-link", ERROR, False, "A link means one page.", _find)
+CHECK = Check("ambiguous-link", ERROR, "A link means one page.", _find)

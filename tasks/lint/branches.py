@@ -23,4 +23,4 @@ def _find(desk: Desk) -> Iterator[Issue]:
                               f"Add - [[{page.slug}]] below a branch")
 
 
-CHECK = Check("no-branch", WARNING, False, "Where there is a ROUTING.md, each page is in a branch.", _find)
+CHECK = Check("no-branch", WARNING, "Where there is a ROUTING.md, each page is in a branch.", _find)

@@ -44,4 +44,4 @@ def _same_page(desk: Desk, path: str, original: str) -> bool:
     return first is not None and first == second
 
 
-CHECK = Check("conflict-copy", WARNING, False, "No conflict copy of a sync tool is left in the vault.", _find)
+CHECK = Check("conflict-copy", WARNING, "No conflict copy of a sync tool is left in the vault.", _find)

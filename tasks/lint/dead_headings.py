@@ -15,4 +15,4 @@ def _find(desk: Desk) -> Iterator[Issue]:
         yield CHECK.issue(path, seen.link.line, message, f"Name a {what} that is there, or link to the page")
 
 
-CHECK = Check("dead-heading", ERROR, False, "A link to a heading or a block finds it.", _find)
+CHECK = Check("dead-heading", ERROR, "A link to a heading or a block finds it.", _find)

@@ -26,4 +26,4 @@ def _find(desk: Desk) -> Iterator[Issue]:
                     yield CHECK.issue(page.path, 0, message, "Take the alias off one of them")
 
 
-CHECK = Check("duplicate-alias", WARNING, False, "No page has an alias that another page goes by.", _find)
+CHECK = Check("duplicate-alias", WARNING, "No page has an alias that another page goes by.", _find)

@@ -21,4 +21,4 @@ def _find(desk: Desk) -> Iterator[Issue]:
             yield CHECK.issue(page.path, 0, message, "Give one of them another title, or make one page of them")
 
 
-CHECK = Check("duplicate-title", WARNING, False, "No two pages have one title.", _find)
+CHECK = Check("duplicate-title", WARNING, "No two pages have one title.", _find)

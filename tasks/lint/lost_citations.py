@@ -87,4 +87,4 @@ def _line(markdown: str, label: str) -> int:
     return markdown.count("\n", 0, at + 1) + 1 if at >= 0 else 0
 
 
-CHECK = Check("lost-citation", ERROR, False, "The words that a citation quotes stand where it points to.", _find)
+CHECK = Check("lost-citation", ERROR, "The words that a citation quotes stand where it points to.", _find)

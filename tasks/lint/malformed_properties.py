@@ -17,4 +17,4 @@ def _find(desk: Desk) -> Iterator[Issue]:
             yield CHECK.issue(page.path, found.line, found.problem, "Correct this line in source mode")
 
 
-CHECK = Check("malformed-properties", ERROR, False, "A page's properties are sound YAML, each key once.", _find)
+CHECK = Check("malformed-properties", ERROR, "A page's properties are sound YAML, each key once.", _find)

@@ -14,4 +14,4 @@ def _find(desk: Desk) -> Iterator[Issue]:
         yield CHECK.issue(path, seen.link.line, message, "Put the file back, or take the link out")
 
 
-CHECK = Check("missing-attachment", ERROR, False, "Every file that a page shows or links to is there.", _find)
+CHECK = Check("missing-attachment", ERROR, "Every file that a page shows or links to is there.", _find)

@@ -33,11 +33,10 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A rule: its name, how grave a breach is, whether some breaches are put right by `--fix`, and what it asks."""
+    """A rule: its name, how grave a breach is, and what it asks."""
 
     name: str
     severity: str  # error | warning
-    fixable: bool
     sentence: str
     find: Callable[[Desk], Iterable[Issue]]
 

@@ -25,4 +25,4 @@ def _find(desk: Desk) -> Iterator[Issue]:
                 yield CHECK.issue(name, 0, message, "Rename one of them")
 
 
-CHECK = Check("name-clash", ERROR, False, "No two files differ by case or Unicode form alone.", _find)
+CHECK = Check("name-clash", ERROR, "No two files differ by case or Unicode form alone.", _find)

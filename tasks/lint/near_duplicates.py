@@ -44,4 +44,4 @@ def _find(desk: Desk) -> Iterator[Issue]:
         yield CHECK.issue(second.path, 0, message, fix)
 
 
-CHECK = Check("near-duplicate", WARNING, False, "No two pages say nearly the same.", _find)
+CHECK = Check("near-duplicate", WARNING, "No two pages say nearly the same.", _find)

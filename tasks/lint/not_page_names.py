@@ -16,4 +16,4 @@ def _find(desk: Desk) -> Iterator[Issue]:
         yield CHECK.issue(path, seen.link.line, f"[[{seen.link.target}]] is not a page name", fix, repair)
 
 
-CHECK = Check("not-a-page-name", ERROR, True, "The target of a wikilink could be a note.", _find)
+CHECK = Check("not-a-page-name", ERROR, "The target of a wikilink could be a note.", _find)

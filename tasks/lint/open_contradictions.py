@@ -33,4 +33,4 @@ def _short(quote: str) -> str:
     return f'"{words if len(words) <= 90 else words[:89] + "…"}"'
 
 
-CHECK = Check("open-contradiction", WARNING, False, "What two sources say of one thing agrees, or was decided.", _find)
+CHECK = Check("open-contradiction", WARNING, "What two sources say of one thing agrees, or was decided.", _find)

@@ -27,4 +27,4 @@ def _find(desk: Desk) -> Iterator[Issue]:
             yield CHECK.issue(page.path, 0, "no other page links to it", "Link to it from a page about its subject")
 
 
-CHECK = Check("orphan", WARNING, False, "Another page links to it; the index and `sources` do not count.", _find)
+CHECK = Check("orphan", WARNING, "Another page links to it; the index and `sources` do not count.", _find)

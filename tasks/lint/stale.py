@@ -27,4 +27,4 @@ def _find(desk: Desk) -> Iterator[Issue]:
             yield CHECK.issue(page.path, 0, "it is marked as stale", "Bring it up to date, or set status: archived")
 
 
-CHECK = Check("stale", WARNING, False, "What a page says is what its sources say now.", _find)
+CHECK = Check("stale", WARNING, "What a page says is what its sources say now.", _find)

@@ -63,4 +63,4 @@ def _words(match: re.Match[str]) -> str:
     return plain.plain(match[0])
 
 
-CHECK = Check("uncited", WARNING, False, "Every sentence that the pipeline wrote names its source.", _find)
+CHECK = Check("uncited", WARNING, "Every sentence that the pipeline wrote names its source.", _find)

@@ -29,4 +29,4 @@ def _find(desk: Desk) -> Iterator[Issue]:
                 yield CHECK.issue(page.path, number, message, f'Quote this link: "{match[1]}"')
 
 
-CHECK = Check("unquoted-link", WARNING, False, "Links in properties are quoted, so that YAML keeps them.", _find)
+CHECK = Check("unquoted-link", WARNING, "Links in properties are quoted, so that YAML keeps them.", _find)

@@ -28,7 +28,6 @@ class Role(StrEnum):
     DECIDE = "decide"
     WRITE = "write"
     CITE = "cite"
-    ROUTE = "route"
     ANSWER = "answer"
 
 
