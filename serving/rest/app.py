@@ -73,7 +73,8 @@ class _Desk:
         """What the function returns. Raises HTTPException 503 when it takes too long."""
         running = asyncio.get_running_loop().run_in_executor(self.threads, function, *arguments)
         try:
-            return await asyncio.wait_for(running, self.limits.seconds)
+            async with asyncio.timeout(self.limits.seconds):
+                return await running
         except TimeoutError:
             raise HTTPException(503, f"no answer within {self.limits.seconds:g} s") from None
 
@@ -146,13 +147,15 @@ def _model(command: str) -> type[BaseModel]:
 
 
 def _search_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
+    read = from_query(asked.SearchRequest)
+
     def found(request: asked.SearchRequest) -> Response:
         return answered(backend.search(request).to_json())
 
     @app.get("/search", **shown_as(SearchAnswer, "search", query=asked.SearchRequest))
-    async def search(request: Annotated[asked.SearchRequest, Depends(from_query(asked.SearchRequest))]) -> Response:
+    async def search(http: Request) -> Response:
         """The pages that answer a question, by words and by meaning."""
-        return await desk.work(found, request)
+        return await desk.work(found, await read(http))
 
     @app.post("/search", **shown_as(SearchAnswer, "search"))
     async def search_by_post(

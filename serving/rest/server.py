@@ -8,6 +8,7 @@ import errno
 import signal
 import socket
 from collections.abc import Callable, Iterator
+from typing import Any, cast
 
 import h11
 import uvicorn
@@ -20,13 +21,41 @@ HEADER_SECONDS = 10.0
 MOST_CONNECTIONS = 400
 
 
+class _Gathering:
+    """A connection that sends what is written in one turn of the loop at once: an answer's headers with its body."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._parts: list[bytes] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Send this, soon."""
+        if not self._parts:
+            self._loop.call_soon(self._flush)
+        self._parts.append(data)
+
+    def close(self) -> None:
+        """Send what was written and hang up."""
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        parts, self._parts = self._parts, []
+        if parts and not self._transport.is_closing():
+            self._transport.write(b"".join(parts))
+
+
 class _Protocol(H11Protocol):
     """uvicorn's own, but a connection that does not finish its headers in time is closed."""
 
     _waiting: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        super().connection_made(cast("asyncio.Transport", _Gathering(transport, self.loop)))
         self._watch()
 
     def data_received(self, data: bytes) -> None:
