@@ -38,6 +38,7 @@ _QUIET = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_SERVER_EPHEMERAL_ENABLED": "false",
     "PREFECT_LOGGING_EXTRA_LOGGERS": "config,tasks,storage,flows,serving",
+    "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",  # what is said before and after a run stays here
     "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
     "PYTHONSAFEPATH": "1",  # a folder `flows/` or `config/` beside the user must not take the place of ours
 }

@@ -18,6 +18,8 @@ def _own_model_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     """Tests put nothing into the cache of the person who runs them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NIGHTWIKI_CACHE", str(tmp_path_factory.mktemp("cache")))
+        # After a flow in this process Prefect's handler stays, and would warn of every line that is logged later.
+        patch.setenv("PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW", "ignore")
         yield
 
 

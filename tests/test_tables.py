@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -92,14 +91,6 @@ def page(number: int) -> PageRecord:
         blocks=blocks,
         citations=cited,
     )
-
-
-def test_two_thousand_pages_convert_quickly() -> None:
-    """Conversion is by column: a day's pages take a fraction of a second."""
-    rows = tuple(page(n) for n in range(2000))
-    start = time.perf_counter()
-    assert from_table(to_table(rows, PageRecord), PageRecord) == rows
-    assert time.perf_counter() - start < 3
 
 
 @given(
