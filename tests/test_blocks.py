@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 
 import pytest
 from hypothesis import given
@@ -238,16 +237,3 @@ def test_references_are_not_found_in_code() -> None:
     """Labels that a block refers to, definitions aside, once each and in order."""
     assert blocks.references("a[^2] b[^1] `[^3]` c[^2]") == ("2", "1")
     assert blocks.references("[^1]: as in [^2]") == ("2",) and blocks.definition_label("[^1]: x") == "1"
-
-
-def test_a_page_is_split_in_about_a_millisecond() -> None:
-    """Five kilobytes of usual page take a few milliseconds at the very most."""
-    body = ("## H\n\n" + "Lorem ipsum dolor sit amet. [^nw-12345678] " * 8 + "\n\n- item one\n- item two\n\n") * 12
-    best = min(_time(body) for _ in range(7))
-    assert best < 0.02  # ten times of what it takes on an idle machine
-
-
-def _time(body: str) -> float:
-    start = time.perf_counter()
-    split(body)
-    return time.perf_counter() - start
