@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tasks import linking, links, properties
-from tasks.blocks import Resolve, plain_hash, references, split
+from tasks import links, properties
+from tasks.blocks import Resolve, plain_hash, split
 from tasks.contradictions.page import BLOCK, cut
 from tasks.merge import merge_page
-from tasks.ownership import is_pipeline_id
-from tasks.pages import CLAIMED, DEFINITION, digest
+from tasks.own_blocks import own_blocks, remembering
+from tasks.pages import CLAIMED, digest
 from tasks.proposed import TITLE
 from tasks.records import BlockKind, Owner, PageProposal, PageRecord, ProposedBlock
 from tasks.slugs import fold
@@ -66,11 +66,11 @@ def absorbed(pair: Pair, source_links: Mapping[str, str], now: str, resolve: Res
     """The page that stays, with what the other one says, its names as aliases, its sources and subjects."""
     stays, goes = pair.stays, pair.goes
     gone = (stays.slug, goes.slug)
-    mine = _blocks(stays, (goes.slug,))
+    mine = own_blocks(stays, (goes.slug,))
     said = {plain_hash(block.text, block.kind) for block in mine}
     quoted = {_words(citation.quote) for citation in stays.citations}
     twice = frozenset(citation.label for citation in goes.citations if _words(citation.quote) in quoted)
-    rest = (replace(block, text=cut(block.kind, block.text, twice)) for block in _blocks(goes, gone))
+    rest = (replace(block, text=cut(block.kind, block.text, twice)) for block in own_blocks(goes, gone))
     theirs = [block for block in rest if block.text and plain_hash(block.text, block.kind) not in said]
     proposal = PageProposal(
         subject=next(iter(stays.subjects), ""),
@@ -90,15 +90,9 @@ def absorbed(pair: Pair, source_links: Mapping[str, str], now: str, resolve: Res
     kept = ("title", "tags", "type", "status", "confidence", *theirs_to_say)
     current = replace(stays, removed_properties=(*stays.removed_properties, *kept))
     made = merge_page(current, proposal, now, source_links, resolve).record
-    before = {block.id: block for block in stays.blocks}
-    blocks = tuple(
-        before[block.id] if block.id in before and before[block.id].hash == block.hash else block
-        for block in made.blocks
-    )
     subjects = (*stays.subjects, *(JOINED + key.removeprefix(JOINED) for key in goes.subjects))
     return replace(
-        made,
-        blocks=blocks,
+        remembering(made, stays),
         removed_properties=stays.removed_properties,
         subjects=tuple(dict.fromkeys(subjects)),
         former_slugs=tuple(dict.fromkeys((*stays.former_slugs, goes.slug, *goes.former_slugs))),
@@ -119,19 +113,6 @@ def _persons_text(page: PageRecord) -> Iterator[str]:
             yield from (b.text for b, r in zip(body, page.blocks, strict=True) if r.owner is Owner.PERSON)
         else:
             yield page.markdown
-
-
-def _blocks(page: PageRecord, unlinked: Sequence[str]) -> list[ProposedBlock]:
-    """The pipeline's blocks of a page, without links to what will be the page itself."""
-    found = []
-    for record, block in zip(page.blocks, split(properties.read(page.markdown).body), strict=True):
-        if record.id.startswith(DEFINITION) or not is_pipeline_id(record.id):
-            continue
-        text = linking.unlink(block.text, unlinked) if record.owner is Owner.PIPELINE else block.text
-        used = set(references(text))
-        cited = tuple(citation for citation in page.citations if citation.label in used)
-        found.append(ProposedBlock(record.id, block.kind, text, cited, block.level))
-    return found
 
 
 def _together(mine: Sequence[ProposedBlock], theirs: Sequence[ProposedBlock]) -> list[ProposedBlock]:

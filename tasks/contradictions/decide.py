@@ -15,10 +15,10 @@ from tasks.blocks import Resolve, references, split
 from tasks.contradictions.claims import ContradictionRecord, Decision
 from tasks.contradictions.page import BLOCK, SAID, STATUS, callout, cut, labels_of, open_shown, without
 from tasks.merge import merge_page
-from tasks.ownership import is_pipeline_id
+from tasks.own_blocks import own_blocks, remembering
 from tasks.page_words import language_of
 from tasks.pages import CLAIMED, DEFINITION, digest, read_page
-from tasks.records import Owner, PageProposal, PageRecord, ProposedBlock
+from tasks.records import Owner, PageProposal, PageRecord
 
 _PROPERTIES = ("title", "aliases", "tags", "type", "status", "confidence", "sources")
 
@@ -38,7 +38,7 @@ def decided_page(
     left = [one for _, one in open_shown({page.id: page}, records.values()) if one.id != row.id]
     ours = any(known.key == "status" and not known.written.startswith(CLAIMED) for known in page.properties)
     mended = ours and page.status == STATUS and not left
-    blocks = [one for one in _own_blocks(page) if not one.key.startswith(BLOCK + row.id) or row.state is Decision.BOTH]
+    blocks = [one for one in own_blocks(page) if not one.key.startswith(BLOCK + row.id) or row.state is Decision.BOTH]
     if row.state is Decision.BOTH:
         key = BLOCK + row.id
         blocks = [callout(row, page.citations, language_of(one.text)) if one.key == key else one for one in blocks]
@@ -58,33 +58,10 @@ def decided_page(
     kept = tuple(key for key in _PROPERTIES if key != "status" or not mended)
     current = replace(page, removed_properties=(*page.removed_properties, *kept))
     made = merge_page(current, proposal, now, {}, resolve).record
-    made = replace(_as_written(made, page), removed_properties=page.removed_properties)
+    made = replace(remembering(made, page), removed_properties=page.removed_properties)
     if losing is None:
         return DecidedPage(made)
     return DecidedPage(made, _staged(made, losing_labels=labels_of(losing, page.citations), resolve=resolve))
-
-
-def _own_blocks(page: PageRecord) -> list[ProposedBlock]:
-    """The blocks that a proposal has given the page, as they stand on it."""
-    body = split(properties.read(page.markdown).body)
-    found = []
-    for record, block in zip(page.blocks, body, strict=True):
-        if record.id.startswith(DEFINITION) or not is_pipeline_id(record.id):
-            continue
-        used = set(references(block.text))
-        cited = tuple(citation for citation in page.citations if citation.label in used)
-        found.append(ProposedBlock(record.id, block.kind, block.text, cited, block.level))
-    return found
-
-
-def _as_written(made: PageRecord, page: PageRecord) -> PageRecord:
-    """The page with its memory of what compilers proposed for the blocks that stay as they are."""
-    before = {block.id: block for block in page.blocks}
-    blocks = tuple(
-        before[block.id] if block.id in before and before[block.id].hash == block.hash else block
-        for block in made.blocks
-    )
-    return replace(made, blocks=blocks)
 
 
 def _staged(page: PageRecord, losing_labels: frozenset[str], resolve: Resolve) -> PageRecord | None:
