@@ -173,6 +173,15 @@ def test_several_wikis_are_asked_together(demo_night: Path, demo: Path) -> None:
     assert len(json.loads(out)["hits"]) > 1
 
 
+def test_a_wiki_that_cannot_be_opened_is_named(demo_night: Path, tmp_path: Path) -> None:
+    """The others answer without it; alone, it is an error."""
+    code, out, _ = say("search", "-w", demo_night, "-w", tmp_path, "relay", "--json")
+    found = json.loads(out)
+    assert (code, [one["what"] for one in found["degraded"]]) == (0, ["wiki"])
+    assert found["hits"]
+    assert say("search", "-w", tmp_path, "relay")[0] != 0
+
+
 def test_filters_narrow_a_search(demo_night: Path) -> None:
     """A path glob leaves out everything else."""
     hits = told("-w", demo_night, "search", "machine", "--path", "wiki/eniac.md")["hits"]
