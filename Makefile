@@ -46,7 +46,7 @@ clean:
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; $(PYTHON) is older. Say make PYTHON=/path/to/python3.11" >&2; exit 1; }
-	@echo "Setting up $(VENV) (about 220 MB to download, once) ..."
+	@echo "Setting up $(VENV) (about 270 MB to download, once) ..."
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.offline: pyproject.toml constraints.txt | $(BIN)/python
