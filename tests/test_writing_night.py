@@ -10,9 +10,12 @@ import pytest
 
 from config.wiki import Wiki, open_wiki
 from flows.asking import asker
+from flows.contradictions import Verdict, decide
 from flows.session import Session
+from flows.steps import DirectRunner
 from storage.reader import Reader
 from tasks import links
+from tasks.contradictions.claims import Decision
 from tasks.digest import NightReport, cost_line, markdown
 from tasks.llm.ask import Asker, Kind, ModelError, Prompt, Role, Spent
 from tasks.llm.estimate import Estimate
@@ -271,6 +274,18 @@ def test_two_sources_that_clash_are_both_quoted(tmp_path: Path) -> None:
     snapshot = Reader(wiki.state_dir).current()
     rows = snapshot.rows("contradictions") if snapshot is not None else ()
     assert [("1945" in row.old.quote, "1947" in row.new.quote) for row in rows] == [(True, True)]  # type: ignore[union-attr]
+    assert said(wiki) == ["its sources contradict each other in 1 place"]
+    name = rows[0].id  # type: ignore[union-attr]
+    decide(wiki, DirectRunner(), "2026-03-03T12:00:00Z", Verdict(name, Decision.DISMISSED))
+    run(wiki, RuleAsker(), 4, force=True)
+    assert said(wiki) == []
+
+
+def said(wiki: Wiki) -> list[str]:
+    """What the pages' confidence suffers from, of sources that do not agree."""
+    snapshot = Reader(wiki.state_dir).current()
+    pages = snapshot.rows("pages") if snapshot is not None else ()
+    return [reason for one in pages for reason in one.reasons if "sources" in reason]  # type: ignore[union-attr]
 
 
 def test_a_source_that_is_too_long_says_on_its_page_what_was_left_out(tmp_path: Path) -> None:
