@@ -5,10 +5,14 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.web import FakeClock, Web, serve
+
+if TYPE_CHECKING:
+    from tests.prefect_server import Bare
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -42,6 +46,15 @@ def web() -> Iterator[Web]:
 def clock() -> FakeClock:
     """A clock whose pauses take no time."""
     return FakeClock()
+
+
+@pytest.fixture(scope="session")
+def bare_prefect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bare]:
+    """A real Prefect server that knows nothing of nightwiki, started once; tests use names of their own on it."""
+    from tests.prefect_server import bare_server
+
+    with bare_server(tmp_path_factory.mktemp("prefect")) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

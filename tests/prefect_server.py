@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ class Api:
         found = self.get(f"deployments/name/{deployment}")["id"]
         return str(self.post(f"deployments/{found}/create_flow_run", parameters=parameters)["id"])
 
-    def ended(self, run: str, seconds: float = 120) -> Any:
+    def ended(self, run: str, seconds: float = 240) -> Any:
         """The run, once it has come to an end."""
         wait_until(lambda: self.get(f"flow_runs/{run}")["state"]["type"] in ENDED, seconds)
         return self.get(f"flow_runs/{run}")
@@ -69,9 +70,17 @@ class Api:
         return list(self.post("artifacts/filter", flow_runs={"id": {"any_": [run]}}))
 
 
+@dataclass(frozen=True, slots=True)
+class Bare:
+    """A server that knows nothing of nightwiki."""
+
+    api: Api
+    home: Path
+
+
 @contextmanager
-def bare_server(home: Path) -> Iterator[Api]:
-    """A server that knows nothing of nightwiki, on a free port of loopback."""
+def bare_server(home: Path) -> Iterator[Bare]:
+    """A server of one's own, on a free port of loopback."""
     port = server.free_port()
     url = f"http://127.0.0.1:{port}/api"
     process = subprocess.Popen(
@@ -85,7 +94,7 @@ def bare_server(home: Path) -> Iterator[Api]:
     try:
         wait_until(lambda: server.answers(url) or process.poll() is not None, 180)
         api = Api(url)
-        yield api
+        yield Bare(api, home)
         api.http.close()
     finally:
         process.send_signal(signal.SIGTERM)

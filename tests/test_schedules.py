@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -22,7 +21,7 @@ from config.edit import set_value
 from config.wiki import Wiki, open_wiki
 from flows.server import endpoint_path, working_folder
 from serving.cli import run
-from tests.prefect_server import Api, bare_server, environment, wait_until
+from tests.prefect_server import Api, Bare, environment, wait_until
 from tests.test_prefect_flows import small_wiki
 
 
@@ -37,15 +36,14 @@ class House:
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """One bare server for all tests of this module."""
-    home = tmp_path_factory.mktemp("prefect")
-    with bare_server(home) as api:
-        flow = api.post("flows/", name="nightly")["id"]
-        schedule = {"active": True, "schedule": {"cron": "5 5 * * *", "timezone": "UTC"}}
-        stranger = api.post("deployments/", name="theirs", flow_id=flow, schedules=[schedule], tags=["work"])
-        wiki = existing(small_wiki(tmp_path_factory.mktemp("wikis") / "mine"), api.url)
-        yield House(api, wiki, home, api.get(f"deployments/{stranger['id']}"))
+def house(tmp_path_factory: pytest.TempPathFactory, bare_prefect: Bare) -> House:
+    """A bare server, with a wiki that is to use it."""
+    api = bare_prefect.api
+    flow = api.post("flows/", name="nightly")["id"]
+    schedule = {"active": True, "schedule": {"cron": "5 5 * * *", "timezone": "UTC"}}
+    stranger = api.post("deployments/", name="theirs", flow_id=flow, schedules=[schedule], tags=["work"])
+    wiki = existing(small_wiki(tmp_path_factory.mktemp("wikis") / "mine"), api.url)
+    return House(api, wiki, bare_prefect.home, api.get(f"deployments/{stranger['id']}"))
 
 
 def existing(wiki: Wiki, url: str, name: str = "") -> Wiki:
@@ -132,7 +130,7 @@ def test_a_served_run_completes_and_keeps_page_text_back(house: House, tmp_path:
             command, cwd=tmp_path, env=environment(house.home, house.api.url), stdout=output, stderr=output
         )
     try:
-        wait_until(lambda: "Stop with" in log.read_text() or up.poll() is not None, 60)
+        wait_until(lambda: "Stop with" in log.read_text() or up.poll() is not None, 150)
         ended = house.api.ended(house.api.trigger("nightly/mine"))
     finally:
         up.terminate()
