@@ -129,7 +129,7 @@ class AuditTail:
         """The hash of the bytes that the last run left in each file, by vault path; empty for one that it removed."""
         if self._size() < self._read:  # another wiki's, brought back from a backup
             self._read = 0
-        with contextlib.suppress(FileNotFoundError), self._path.open("rb") as audit:
+        with contextlib.suppress(OSError), self._path.open("rb") as audit:
             audit.seek(self._read)
             whole = audit.read().rpartition(b"\n")[0]  # a line that is being written is for the next time
             self._read += len(whole) + 1 if whole else 0
