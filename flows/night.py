@@ -5,8 +5,10 @@ Plain functions over one wiki. The step runner decides how a step is carried out
 
 from __future__ import annotations
 
+import gc
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -112,6 +114,19 @@ def _end(session: Session, report: NightReport) -> NightReport:
     return report
 
 
+@contextmanager
+def _seldom_collected() -> Iterator[None]:
+    """Look for unreachable cycles seldom: a night makes very many records and hardly a cycle, and to look at all of
+    them again and again takes a tenth of this process's time.
+    """
+    usual = gc.get_threshold()
+    gc.set_threshold(200_000, 20, 20)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+
+
 class _Night:
     """The steps of one night in their order."""
 
@@ -134,7 +149,7 @@ class _Night:
     def carry_out(self) -> NightReport:
         """Take all steps. What costs time once sources are read is shared out over the cores."""
         snapshots = self._session.state.snapshots
-        with self._crew, IndexAhead(self._crew.many) as ahead:
+        with _seldom_collected(), self._crew, IndexAhead(self._crew.many) as ahead:
             snapshots.build_index, snapshots.begin_index = ahead.build, ahead.begin
             return self._carry_out()
 

@@ -101,15 +101,15 @@ class Reading:
             if gathering.before.get(record.id, record).topics and result.outcome not in TRANSIENT:
                 log.info("%s: %s; its former text stays", record.location, result.outcome.value)
             return
-        self.documents[record.id] = DocumentRecord(record.id, encode_document(document), result.analysis)
         self.chunks[record.id] = ChunksRecord(record.id, result.chunks)
         evidence, seal = "", ""
         if result.evidence_text:
-            seal = digest(encode(result.evidence_text))
+            copy = encode(result.evidence_text)
+            seal = digest(copy)
             evidence, now_there = place_for(self._session, document.target, record.evidence_hash, seal)
             document = replace(document, target=evidence)
-            self.copies[record.id] = FileWrite(evidence, now_there, encode(result.evidence_text))
-            self.documents[record.id] = DocumentRecord(record.id, encode_document(document), result.analysis)
+            self.copies[record.id] = FileWrite(evidence, now_there, copy)
+        self.documents[record.id] = DocumentRecord(record.id, encode_document(document), result.analysis)
         reason = "; ".join((*document.notes, *_hidden(document.hidden_removed)))
         gathering.settle(
             replace(
