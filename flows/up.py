@@ -84,7 +84,7 @@ def run_flow(
     force: bool = False,
 ) -> NightReport:
     """One night as a Prefect flow in this process, seen and limited by the server at `endpoint`."""
-    quiet = {"PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL"}  # the terminal has its own report, and says errors itself
+    quiet = {"PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL"}  # the terminal reports itself
     with server.environment(server.client_environment(wiki, endpoint.api_url) | quiet):
         from flows.console.environment import take_up_environment
         from flows.deployed import run_here
