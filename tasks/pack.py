@@ -142,10 +142,20 @@ def page_json(page: PackedPage) -> dict[str, Any]:
         "id": page.id,
         "title": page.title,
         "status": page.status,
-        "blocks": [{"start": one.start, "end": one.end, "cut": one.cut} for one in page.blocks],
-        "citations": [{"label": one.label, "location": one.location, "place": one.place} for one in page.citations],
+        "blocks": [block_json(one) for one in page.blocks],
+        "citations": [citation_json(one) for one in page.citations],
         "caution": page.caution,
     }
+
+
+def block_json(one: PackedBlock) -> dict[str, Any]:
+    """Where a passage stands, as the JSON form has it."""
+    return {"start": one.start, "end": one.end, "cut": one.cut}
+
+
+def citation_json(one: PackedCitation) -> dict[str, Any]:
+    """What a footnote mark leads to, as the JSON form has it."""
+    return {"label": one.label, "location": one.location, "place": one.place}
 
 
 def page_markdown(page: PackedPage, name_wiki: bool, labels: set[str]) -> str:

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from itertools import islice
 
 from config.errors import NightwikiError
-from tasks import tokens
-from tasks.blocks import references
 from tasks.found import Found, FoundPage
 from tasks.pack import (
     ContextPack,
     Form,
     OmittedPage,
-    PackedBlock,
-    PackedCitation,
-    PackedPage,
+    block_json,
+    citation_json,
     compact,
     counted,
     page_json,
@@ -31,7 +28,7 @@ from tasks.pack import (
     shown_goal,
 )
 from tasks.pack_passages import Piece, beginning, hidden_spans, whole, window
-from tasks.sanitise import orders
+from tasks.pack_sections import cautioned, packed_page, section_of, words_of
 from tasks.token_count import TokenCounter, count_tokens
 
 MOST_A_PAGE = 20
@@ -52,7 +49,6 @@ _REST = 0.1  # worth of a block that shares no word with the goal, beside one th
 _FAIR = 250  # tokens that a passage may take however little is left
 _TELLING = 5  # words from which on two passages can be said to be alike
 _LEAST = 8  # tokens below which no part of a block is looked for
-_LONGEST_KEPT = 3_000  # characters of a text about which is kept what was found out
 _JOINT = 2  # tokens that two texts may have more when they are put together
 
 
@@ -109,15 +105,15 @@ class _Packing:
 
     def sized(self, page: int, piece: Piece) -> _Sized:
         """A passage with what it adds to its page's section: its text, its place and its citations."""
-        found = packed_page(self.pages[page], (piece,))
+        section = section_of(self.pages[page], (piece,))
         if self.form == "json":  # cut as the whole is, so that its pieces are counted once
-            told = page_json(found)
-            size = self.count(f'":{compact(told["excerpt"])},"source') - self.count('":"","source')
-            size += self.count(compact([told["blocks"], told["citations"]]))
+            size = self.count(f'":{compact(section.excerpt)},"source') - self.count('":"","source')
+            blocks = [block_json(one) for one in section.blocks]
+            size += self.count(compact([blocks, [citation_json(one) for one in section.citations]]))
         else:
-            notes = "".join(f"[^{one.label}]: {one.location}#{one.place}\n" for one in found.citations)
-            size = self.count(f"{quoted(found.excerpt)}\n\n{notes}")
-        return _Sized(piece, *_words(piece.text), size + _JOINT)
+            notes = "".join(f"[^{one.label}]: {one.location}#{one.place}\n" for one in section.citations)
+            size = self.count(f"{quoted(section.excerpt)}\n\n{notes}")
+        return _Sized(piece, *words_of(piece.text), size + _JOINT)
 
     def part(self, page: int, piece: Piece, limit: int) -> _Sized | None:
         """The best part of a block that takes at most `limit` tokens, or None."""
@@ -151,10 +147,11 @@ class _Packing:
         size = len(words)
         if size < _TELLING:
             return False
+        some = tuple(islice(words, int((1 - ALIKE) * size) + 1))  # more words than two that are alike may differ in
         for _, one in self.taken:
-            other = len(one.words)
-            least = ALIKE * max(size, other)
-            if min(size, other) >= least and sized.figures <= one.figures and len(words & one.words) >= least:
+            if one.words.isdisjoint(some) or not sized.figures <= one.figures:
+                continue
+            if len(words & one.words) >= ALIKE * max(size, len(one.words)):
                 return True
         return False
 
@@ -306,7 +303,7 @@ def _pack(
         shown_goal(goal, budget),
         budget,
         budget,
-        tuple(_cautioned(packed_page(pages[number], pieces[number])) for number in sorted(pieces)),
+        tuple(cautioned(packed_page(pages[number], pieces[number])) for number in sorted(pieces)),
         left,
         omitted,
         found.snapshot,
@@ -316,65 +313,3 @@ def _pack(
         found.degraded,
         form,
     )
-
-
-def packed_page(page: FoundPage, pieces: Sequence[Piece]) -> PackedPage:
-    """A page with its passages in page order, each under its heading, and the citations that they refer to."""
-    texts: list[str] = []
-    blocks: list[PackedBlock] = []
-    last_heading = -1
-    for piece in sorted(pieces, key=lambda one: one.start):
-        heading = _heading(page, piece.block)
-        if heading > last_heading:
-            block = page.blocks[heading]
-            texts.append(page.text[block.start : block.end])
-            blocks.append(PackedBlock(block.start, block.end))
-            last_heading = heading
-        texts.append(piece.text)
-        blocks.append(PackedBlock(piece.start, piece.end, piece.cut))
-    excerpt = "\n\n".join(texts)
-    labels = set(references(excerpt))
-    hit = page.hit
-    return PackedPage(
-        hit.wiki,
-        hit.id,
-        hit.slug,
-        hit.title,
-        round(page.relevance, 2),
-        excerpt,
-        hit.path,
-        hit.confidence,
-        hit.status,
-        hit.tags,
-        tuple(blocks),
-        tuple(PackedCitation(one.label, one.location, one.place) for one in page.citations if one.label in labels),
-    )
-
-
-def _cautioned(page: PackedPage) -> PackedPage:
-    found = _orders(page.excerpt) if len(page.excerpt) <= _LONGEST_KEPT else orders(page.excerpt)
-    return replace(page, caution=found) if found else page
-
-
-@lru_cache(maxsize=1024)
-def _orders(excerpt: str) -> str:
-    return orders(excerpt)
-
-
-def _words(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The terms of a text, and those of them that hold a digit or sign."""
-    return _kept_words(text) if len(text) <= _LONGEST_KEPT else _kept_words.__wrapped__(text)
-
-
-@lru_cache(maxsize=1024)
-def _kept_words(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    words = frozenset(tokens.terms(text))
-    return words, frozenset(word for word in words if not word.isalpha())
-
-
-def _heading(page: FoundPage, number: int) -> int:
-    """Number of the heading that a block stands under, -1 for none or for the page's title."""
-    for block in reversed(page.blocks[:number]):
-        if block.level:
-            return block.number if block.level > 1 else -1
-    return -1
