@@ -15,7 +15,7 @@ from flows.embedding import embed_pages
 from flows.reading_in import take_in
 from flows.session import Session, looking, open_state, writing
 from flows.steps import DirectRunner, utc_now
-from flows.taking_back import Returned, take_back
+from flows.undoing.files import Returned, take_back
 from storage.commit import commit
 from storage.history import Kept, in_order, run_named
 from storage.journal import Closed

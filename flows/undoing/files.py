@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from flows import relisting
 from flows.listing import ROUTING, index_path
 from flows.reading_in import VAULT
-from flows.reopening import reopen
 from flows.session import Session
-from flows.silencing import silence
+from flows.undoing import lists
+from flows.undoing.contradictions import reopen
+from flows.undoing.sources import silence
 from storage.history import ABSENT, Kept, Past, Restored, unwind
 from storage.journal import Closed
 from storage.readin import ReadIn, resolver
@@ -71,19 +71,19 @@ class _Undoing:
     def plan(self, later: Sequence[Closed]) -> Returned:
         """Everything that is written."""
         unwound = unwind(self._state, [self._decided(commit) for commit in self._commits], later)
-        lists = {index_path(self._wiki), ROUTING}
+        listed = {index_path(self._wiki), ROUTING}
         note = self._wiki.settings.digest.note
         evidence = [one for path, one in sorted(unwound.files.items()) if self._is_evidence(path)]
-        self._return_pages([o for p, o in unwound.files.items() if p not in lists and not self._is_evidence(p)])
+        self._return_pages([o for p, o in unwound.files.items() if p not in listed and not self._is_evidence(p)])
         self._unlink()
         cited = self._return_evidence(evidence)
-        for path in sorted(lists):
+        for path in sorted(listed):
             self._relist(path, unwound.files.get(path))
         silenced = silence(
             self._state.reader.current(), self._past, self._commits, self._pages, self._touched, cited
         )
         reopened = reopen(self._state.reader.current(), self._past, self._commits, self._pages)
-        left = [one for path, one in sorted(unwound.kept.items()) if path not in lists and path != note]
+        left = [one for path, one in sorted(unwound.kept.items()) if path not in listed and path != note]
         kept = [Kept(path, "a page that stays cites it") for path in sorted(cited)]
         return Returned(
             writes=tuple(self._writes),
@@ -251,9 +251,9 @@ class _Undoing:
         standing = {page.slug: page for page in self._pages.values() if not page.adopted}
         gone = [page.slug for page in self._gone]
         if path == ROUTING:
-            text = relisting.routing(now, former, standing, gone)
+            text = lists.routing(now, former, standing, gone)
         else:
-            text = relisting.index(now, former, standing, gone, self._back)
+            text = lists.index(now, former, standing, gone, self._back)
         if one is not None and one.before == ABSENT and not standing:
             self._add(one, None, Changes())
         elif text != now:
