@@ -20,8 +20,9 @@ def parse(text: str) -> Any | None:
     head, rest = (text[: end + 1], text[end + 1 :]) if end >= 0 else (text, "")
     content = (repair_faulty_html(head, beginning) + rest).encode("utf-8", "surrogatepass")
     content = content.translate(None, _CONTROLS)  # characters that XML forbids
-    for character in _NO_CHARACTERS:
-        content = content.replace(character, b"")
+    if _NO_CHARACTERS[0][:2] in content:
+        for character in _NO_CHARACTERS:
+            content = content.replace(character, b"")
     try:
         tree = html.fromstring(content, parser=_parser())
     except Exception:  # strangers' bytes trip the parser in many ways; it is no page then

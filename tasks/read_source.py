@@ -9,16 +9,19 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from config.errors import SourceError
-from config.settings import Settings
 from tasks import chunks, evidence, quality, sanitise
 from tasks.extracted import Extracted, first_heading
 from tasks.records import BlockKind, Chunk, Document, Outcome, Part
 from tasks.slugs import slugify
 from tasks.sniff import Sniffed, sniff, suffix
 from tasks.titles import sensible
+
+if TYPE_CHECKING:
+    from config.settings import Settings
 
 Analyse = Callable[[Document], tuple[bytes, tuple[str, ...]]]
 """A compiler's notes on a document as bytes, and its subject keys; a top-level function, so that it can be pickled."""
@@ -59,8 +62,27 @@ class ReadResult:
     topics: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The settings that reading needs. A reading process gets these, for to load all settings takes it 0.1 seconds."""
+
+    chunk_size: int
+    chunk_overlap: int
+    memory_megabytes: int
+
+
+def limits_of(settings: Settings) -> Limits:
+    """What of the settings concerns reading."""
+    return Limits(settings.chunks.size, settings.chunks.overlap, settings.extract.memory_megabytes)
+
+
 def read(job: ReadJob, settings: Settings, analyse: Analyse | None = None) -> ReadResult:
     """Reads one source in this process, without limits of time and memory. Never raises for what is in the source."""
+    return read_within(job, limits_of(settings), analyse)
+
+
+def read_within(job: ReadJob, limits: Limits, analyse: Analyse | None = None) -> ReadResult:
+    """As `read`; the limit of memory is the caller's to enforce."""
     try:
         data = Path(job.path).read_bytes()
     except FileNotFoundError:
@@ -71,13 +93,13 @@ def read(job: ReadJob, settings: Settings, analyse: Analyse | None = None) -> Re
         )
     try:
         document = document_of(data, job)
-        pieces = chunks.chunk(document, settings.chunks.size, settings.chunks.overlap)
+        pieces = chunks.chunk(document, limits.chunk_size, limits.chunk_overlap)
         copy = evidence.render(document, job.fetched) if document.target != job.target else ""
         analysis, topics = analyse(document) if analyse else (b"", ())
     except SourceError as error:
         return ReadResult(job.source_id, Outcome(error.outcome), error.cause, error.next_step)
     except MemoryError:
-        return too_large(job, settings)
+        return too_large(job, limits.memory_megabytes)
     except RecursionError:
         return ReadResult(
             job.source_id,
@@ -103,12 +125,12 @@ def read(job: ReadJob, settings: Settings, analyse: Analyse | None = None) -> Re
     )
 
 
-def too_large(job: ReadJob, settings: Settings) -> ReadResult:
+def too_large(job: ReadJob, megabytes: int) -> ReadResult:
     """The result of a source that needs more memory than a reading process may have."""
     return ReadResult(
         job.source_id,
         Outcome.REFUSED,
-        f"reading it needs more than {settings.extract.memory_megabytes} MB of memory",
+        f"reading it needs more than {megabytes} MB of memory",
         "Split the file, or raise extract.memory_megabytes.",
     )
 

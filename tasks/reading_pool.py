@@ -21,13 +21,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from config.errors import NightwikiError
-from config.settings import Settings
 from tasks.pipes import receive, send
-from tasks.read_source import Analyse, ReadJob, ReadResult, too_large
+from tasks.read_source import Analyse, ReadJob, ReadResult, limits_of, too_large
 from tasks.records import Outcome
+
+if TYPE_CHECKING:
+    from config.settings import Settings
 
 AHEAD = 4  # jobs that wait in a worker, so that it never idles
 START_SECONDS = 120.0
@@ -67,7 +69,7 @@ class _Worker:
         self._stdin, self._stdout = self.process.stdin, self.process.stdout
         self._reader = threading.Thread(target=self._listen, args=(inbox,), name="reading-results", daemon=True)
         self._reader.start()
-        self._send((settings, analyse))
+        self._send((limits_of(settings), analyse))
 
     def _listen(self, inbox: queue.SimpleQueue[tuple[_Worker, object]]) -> None:
         while True:
@@ -244,7 +246,7 @@ class ReadingPool:
                 failed.source_id, Outcome.TIMED_OUT, late, "Raise extract.timeout_seconds, or split the file."
             )
         elif status == MEMORY_EXIT:
-            yield too_large(failed, self._settings)
+            yield too_large(failed, self._settings.extract.memory_megabytes)
         else:
             how = f"signal {-status}" if status is not None and status < 0 else f"status {status}"
             yield ReadResult(

@@ -16,9 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, cast
 
-from config.settings import Settings
 from tasks.pipes import receive, send
-from tasks.read_source import Analyse, ReadJob, read
+from tasks.read_source import Analyse, Limits, ReadJob, read_within
 from tasks.reading_pool import MEMORY_EXIT, RETIRED_EXIT, SERVE
 from tasks.records import Outcome
 
@@ -37,8 +36,8 @@ def main() -> None:
     os.dup2(2, 1)  # what a library prints must not enter the pipe
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)
-    settings, analyse = cast("tuple[Settings, Analyse | None]", receive(jobs))
-    _limit(settings.extract.memory_megabytes)
+    limits, analyse = cast("tuple[Limits, Analyse | None]", receive(jobs))
+    _limit(limits.memory_megabytes)
     # Parsers make many short-lived objects and few cycles; by default a tenth of the time goes to looking for those.
     gc.set_threshold(200_000, 20, 20)
     send(results, "ready")
@@ -51,7 +50,7 @@ def main() -> None:
         if job == SERVE:
             _serve(jobs, results)
             break
-        result = read(cast(ReadJob, job), settings, analyse)
+        result = read_within(cast(ReadJob, job), limits, analyse)
         send(results, result)
         if not warm:
             gc.freeze()  # the modules that are loaded now stay, and need not be looked at again
