@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from flows.embedding import Embedded
 from flows.gathering import Gathering
@@ -16,7 +16,7 @@ from tasks.commits import CommitResult, FileWrite
 from tasks.contradictions.page import open_shown
 from tasks.digest import Cost, NightReport, Problem, SourceLine, StagedLine
 from tasks.plan import Plan
-from tasks.records import GOOD, TRANSIENT, CandidateRecord, Outcome, SourceRecord
+from tasks.records import GOOD, TRANSIENT, CandidateRecord, Outcome, PageRecord, SourceRecord
 from tasks.text_bytes import decode, digest, encode
 
 _MARK = re.compile(r"<!-- nightwiki:digest \w+ -->")
@@ -34,7 +34,9 @@ def report_of(
     """The report of a run; `done` is None while nothing has been written yet."""
     records = sources or session.rows.sources
     touched = sorted(gathering.touched) if gathering is not None else []
-    lines = tuple(_line(records[source_id], drawn, taken) for source_id in touched if source_id in records)
+    pages = {**taken.vault.pages, **{page.id: page for page in (*drawn.created, *drawn.updated)}}
+    held = _waiting_by_source({**taken.vault.candidates, **{one.id: one for one in drawn.staged}}.values())
+    lines = tuple(_line(records[source_id], pages, held) for source_id in touched if source_id in records)
     refused = tuple(Problem(one.path, one.reason) for one in done.refused) if done is not None else ()
     problems = (*taken.problems, *(gathering.problems if gathering is not None else ()), *refused)
     return NightReport(
@@ -71,9 +73,18 @@ def _lint_line(session: Session, taken: Taken) -> str:
     return "; ".join(said) + "." if said else ""
 
 
-def _line(record: SourceRecord, drawn: Plan, taken: Taken) -> SourceLine:
-    pages = {**taken.vault.pages, **{page.id: page for page in (*drawn.created, *drawn.updated)}}
-    waiting = {**taken.vault.candidates, **{one.id: one for one in drawn.staged}}
+def _waiting_by_source(candidates: Iterable[CandidateRecord]) -> Mapping[str, Sequence[str]]:
+    """The slugs of open candidates by each source that they rest on."""
+    found: dict[str, list[str]] = {}
+    for one in candidates:
+        for source_id in set(one.sources) if one.state == "open" else ():
+            found.setdefault(source_id, []).append(one.slug)
+    return found
+
+
+def _line(
+    record: SourceRecord, pages: Mapping[str, PageRecord], waiting: Mapping[str, Sequence[str]]
+) -> SourceLine:
     return SourceLine(
         id=record.id,
         location=record.location,
@@ -82,7 +93,7 @@ def _line(record: SourceRecord, drawn: Plan, taken: Taken) -> SourceLine:
         reason=record.reason,
         next_step=record.next_step,
         pages=tuple(sorted(pages[page_id].slug for page_id in record.pages if page_id in pages)),
-        waiting=tuple(sorted(one.slug for one in waiting.values() if one.state == "open" and record.id in one.sources)),
+        waiting=tuple(sorted(waiting.get(record.id, ()))),
     )
 
 
