@@ -73,8 +73,8 @@ def search(wiki: str, question: str, hits: int = 10) -> dict[str, Any]:
 def answer_question(wiki: str, question: str, filters: Filters, as_of: str, model: bool) -> dict[str, Any]:
     """The answer to a question, as `nightwiki query --json` prints it."""
     found = open_wiki(Path(wiki))
-    helper, trouble = _asker(found, model)
-    told = answer(_engine(Path(wiki)), question, filters, as_of, helper, trouble)
+    model_asker, trouble = _asker(found, model)
+    told = answer(_engine(Path(wiki)), question, filters, as_of, model_asker, trouble)
     if not is_private(found):
         show_text(found, "query", answer_markdown(told))
     return told.to_json()
@@ -100,9 +100,9 @@ def pack_context(
 ) -> dict[str, Any]:
     """The context pack for a goal, as `nightwiki context build --json` prints it."""
     found = open_wiki(Path(wiki))
-    helper, trouble = _asker(found, model)
+    model_asker, trouble = _asker(found, model)
     engine = _engine(Path(wiki))
-    pack = build_pack(engine, goal, tokens, filters, max_per_page, exclude, as_of, helper, "json", trouble)
+    pack = build_pack(engine, goal, tokens, filters, max_per_page, exclude, as_of, model_asker, "json", trouble)
     if not is_private(found):
         show_text(found, "context-pack", pack.to_markdown())
     return pack.to_json()
