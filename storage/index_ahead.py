@@ -51,9 +51,9 @@ class IndexAhead:
         self._known = {}
         if len(pages) + len(chunks) < self._few or self._stop.is_set():
             return
-        work = [
-            (page_entry, [_page_row(page) for page in pages if not page.deleted]),
-            (chunk_entries, [_chunks_row(record) for record in chunks if record.chunks]),
+        work: list[tuple[Callable[[None, Row], Any], Callable[[Any], Row], Sequence[Any]]] = [
+            (page_entry, _page_row, [page for page in pages if not page.deleted]),
+            (chunk_entries, _chunks_row, [record for record in chunks if record.chunks]),
         ]
         self._thread = Thread(target=self._carry_out, args=(work,), name="index-ahead", daemon=True)
         self._thread.start()
@@ -67,13 +67,15 @@ class IndexAhead:
         finally:
             self._known = {}
 
-    def _carry_out(self, work: Sequence[tuple[Callable[[None, Row], Any], Sequence[Row]]]) -> None:
-        for function, rows in work:
+    def _carry_out(
+        self, work: Sequence[tuple[Callable[[None, Row], Any], Callable[[Any], Row], Sequence[Any]]]
+    ) -> None:
+        for function, row_of, records in work:
             known = self._known.setdefault(function, {})
-            for start in range(0, len(rows), _SLICE):
+            for start in range(0, len(records), _SLICE):
                 if self._stop.is_set():
                     return
-                some = rows[start : start + _SLICE]
+                some = [row_of(record) for record in records[start : start + _SLICE]]
                 try:
                     made = self._many(function, None, some)
                 except Exception:  # counted again where the error can be told
