@@ -151,6 +151,7 @@ def test_an_exported_file_deploys_and_runs_beside_strangers(
     for name in ("flows", "config"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text("raise RuntimeError('a stranger was imported')\n")
+    changes(capsys, open_wiki(house.wiki.root))
     assert run(["-w", str(house.wiki.root), "schedule", "export", str(tmp_path / "prefect.yaml")]) == 0
     assert f"cd {working_folder(house.wiki)}" in capsys.readouterr().out
     shell = environment(house.home, house.api.url) | {"PYTHONSAFEPATH": "1"}
@@ -166,7 +167,7 @@ def test_an_exported_file_deploys_and_runs_beside_strangers(
         )
         assert done.returncode == 0, done.stdout + done.stderr
 
-    prefect("work-pool", "create", "nightwiki", "--type", "process")
+    house.api.post("work_pools/", name="nightwiki", type="process")
     prefect("deploy", "--all", "--prefect-file", str(tmp_path / "prefect.yaml"), folder=working_folder(house.wiki))
     run_id = house.api.trigger("scaffold/mine")
     prefect("worker", "start", "--pool", "nightwiki", "--run-once")
