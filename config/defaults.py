@@ -47,6 +47,7 @@ def entry_text(entry: Timed) -> str:
 
 
 def _keys(model: BaseModel, indent: str) -> Iterator[str]:
+    section = False  # whether the lines above are those of a section
     for name, info in type(model).model_fields.items():
         value = getattr(model, name)
         if isinstance(model, Schedule) and name == "named":
@@ -57,7 +58,11 @@ def _keys(model: BaseModel, indent: str) -> Iterator[str]:
             yield f"{indent}# {info.description}"
             yield f"{indent}{name}:"
             yield from _keys(value, indent + "  ")
+            section = True
             continue
+        if section:  # a key that is no section's stands apart
+            yield ""
+            section = False
         yield f"{indent}# {info.description} {_default(info)}"
         if isinstance(value, tuple) and value:
             yield f"{indent}{name}:"

@@ -134,12 +134,16 @@ class Endpoint(Section):
 class Budget(Section):
     """Caps, counted before each call; 0 means no cap."""
 
-    run_tokens: int = Field(0, ge=0, description="Tokens that one run may use.")
-    day_tokens: int = Field(0, ge=0, description="Tokens that one day may use, over all runs.")
-    run_money: float = Field(0, ge=0, description="Dollars that one run may cost.")
-    day_money: float = Field(5, ge=0, description="Dollars that one day may cost, over all runs.")
-    run_minutes: float = Field(0, ge=0, description="Minutes after which a run asks the model nothing more.")
-    day_minutes: float = Field(0, ge=0, description="Minutes a day during which the model may be asked.")
+    run_tokens: int = Field(0, ge=0, description="Tokens that one run may use; 0 means no cap.")
+    day_tokens: int = Field(0, ge=0, description="Tokens that one day may use, over all runs; 0 means no cap.")
+    run_money: float = Field(0, ge=0, description="Dollars that one run may cost; 0 means no cap.")
+    day_money: float = Field(5, ge=0, description="Dollars that one day may cost, over all runs; 0 means no cap.")
+    run_minutes: float = Field(
+        0, ge=0, description="Minutes after which a run asks the model nothing more; 0 means no cap."
+    )
+    day_minutes: float = Field(
+        0, ge=0, description="Minutes a day during which the model may be asked; 0 means no cap."
+    )
     ask_above: float = Field(
         0.5, ge=0, description="`ingest` asks before a night that is expected to cost more dollars than this."
     )
@@ -151,7 +155,8 @@ class Budget(Section):
 
 class Staging(Section):
     policy: Literal["off", "all", "threshold"] = Field(
-        "threshold", description="Which pages wait for review: none, all, or those below min_confidence."
+        "threshold",
+        description="Which pages wait for review: off (none), all, or threshold (those below min_confidence).",
     )
     min_confidence: Level = Field(
         "medium", description="Lowest confidence that is published unread under `threshold`."
@@ -167,7 +172,7 @@ class Embedding(Section):
 
 class Search(Section):
     vector: Literal["auto", "on", "off"] = Field(
-        "auto", description="Meaning search: whenever a model is there, always (and complain), or never."
+        "auto", description="Meaning search: auto (whenever a model is there), on (and complain without one), or off."
     )
     configuration: Literal["fused", "seed", "rrf", "bm25", "vector"] = Field(
         "fused", description="How the two rankings are joined."
