@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from config.errors import NightwikiError
+from serving.rest.memory import share_heaps
 
 HEADER_SECONDS = 10.0
 MOST_CONNECTIONS = 400
@@ -123,6 +124,7 @@ def server_for(app: ASGIApp, ready: Callable[[], None] = lambda: None) -> uvicor
 
 def serve(app: ASGIApp, listening: socket.socket, ready: Callable[[], None] = lambda: None) -> None:
     """Answer until SIGTERM or SIGINT; answers under way have five seconds to end."""
+    share_heaps()
     server = server_for(app, ready)
     with _calm_signals():
         server.run(sockets=[listening])
