@@ -110,6 +110,7 @@ class Roles(Section):
     decide: str = Field("", description="Decides what a source does to which page.")
     write: str = Field("", description="Writes blocks.")
     cite: str = Field("", description="Finds the words that a sentence relies on.")
+    route: str = Field("", description="Chooses the branches that a question belongs to.")
     answer: str = Field("", description="Answers questions.")
 
 
@@ -178,8 +179,10 @@ class Search(Section):
         "fused", description="How the two rankings are joined."
     )
     hits: int = Field(10, ge=1, le=200, description="Hits shown when -k is not given.")
-    routing: Literal["off", "auto"] = Field(
-        "off", description="Ask the whole wiki, or only the branches of ROUTING.md that a question clearly belongs to."
+    routing: Literal["off", "auto", "model"] = Field(
+        "off",
+        description="Search the whole wiki (off), or the branches of ROUTING.md that a question clearly belongs to: "
+        "by its keywords (auto), or as the language model says (model).",
     )
 
 

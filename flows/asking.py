@@ -18,6 +18,7 @@ from tasks.llm.cached import CachedAsker
 from tasks.llm.client import Client, connect
 from tasks.llm.estimate import PlannedCalls, estimate, worth_asking
 from tasks.records import DecisionRecord
+from tasks.scope_by_model import ByModel
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +38,11 @@ class _Place(NamedTuple):
 
 _readers: dict[_Place, WikiAsker] = {}
 _guard = threading.Lock()
+
+
+def branch_chooser(wiki: Wiki) -> ByModel:
+    """Chooses branches by the wiki's language model, which is reached at the first question."""
+    return ByModel(lambda: asker(wiki))
 
 
 def asker(where: Session | Wiki) -> WikiAsker | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from config.errors import NotFoundError, StateError
 from config.load import nearest
-from config.wiki import Wiki, model_cache
+from config.wiki import Wiki
 from serving.schemas.base import Degraded
 from serving.schemas.review import CandidateAnswer, CandidateDiffAnswer, CandidateItem, CandidatesAnswer
 from serving.schemas.runs import (
@@ -43,10 +43,11 @@ def status(wiki: Wiki, engine: Engine | None = None) -> StatusAnswer:
     `engine` is one that is open already, over this wiki alone.
     """
     from serving.disputed import contradictions
-    from storage.engine import Engine, searched
+    from serving.opening import ready
+    from storage.engine import Engine
 
     snapshot = Reader(wiki.state_dir).current()
-    engine = engine or Engine([searched(wiki.state_dir, wiki.settings, model_cache())])
+    engine = engine or Engine([ready(wiki)])
     result = engine.search(wiki.name, 1)
     good = [run for run in Runs(wiki.state_dir).all() if run.kind in NIGHTS and run.state == "ok"]
     return StatusAnswer(

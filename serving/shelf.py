@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from config.errors import GoneError, MissingExtraError, ModelError, NightwikiError, NotFoundError, StateError
 from config.load import nearest
 from config.wiki import SETTINGS_NAME, Wiki, open_wiki
-from storage.engine import Engine, searched
+from serving.opening import ready
+from storage.engine import Engine
 from storage.reader import Reader
 from tasks.search_result import Degraded
 
@@ -92,7 +93,7 @@ class Shelf:
     def _engines(self) -> Engine:
         return Engine(
             [
-                replace(searched(one.wiki.state_dir, one.wiki.settings, self._cache), name=one.name)
+                replace(ready(one.wiki, self._cache), name=one.name)
                 for one in self.served
                 if one.wiki is not None
             ]

@@ -55,8 +55,13 @@ class SearchedWiki:
     chooser: BranchChooser | None = None  # narrows questions to branches; None: every question to the whole wiki
 
 
-def searched(state_dir: Path, settings: Settings, model_cache: Path) -> SearchedWiki:
-    """A wiki of this machine, ready to be searched. Nothing is opened or loaded before the first question."""
+def searched(
+    state_dir: Path, settings: Settings, model_cache: Path, by_model: BranchChooser | None = None
+) -> SearchedWiki:
+    """A wiki of this machine, ready to be searched. Nothing is opened or loaded before the first question.
+
+    `by_model` chooses branches where the settings leave that to the language model; without it keywords do.
+    """
     from storage import reader  # pyarrow comes with it
 
     model = None if settings.search.vector == "off" else Model(lambda: load(settings.embedding, model_cache))
@@ -66,8 +71,14 @@ def searched(state_dir: Path, settings: Settings, model_cache: Path) -> Searched
         model,
         settings.search.configuration,
         settings.search.hits,
-        ByKeywords() if settings.search.routing == "auto" else None,
+        _chooser(settings, by_model),
     )
+
+
+def _chooser(settings: Settings, by_model: BranchChooser | None) -> BranchChooser | None:
+    if settings.search.routing == "off":
+        return None
+    return by_model if settings.search.routing == "model" and by_model is not None else ByKeywords()
 
 
 class Engine:

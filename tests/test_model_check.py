@@ -23,12 +23,12 @@ def test_each_role_is_asked_one_tiny_question(tmp_path: Path) -> None:
     """The JSON follows its schema; a local model is free; nothing is taken from the cache."""
     with loopback(lambda question: '{"year": 1941}') as model:
         where = wiki(tmp_path, model.settings())
-        for calls in (5, 10):
+        for calls in (6, 12):
             code, out, err = say("-w", where, "model", "check", "--json")
             assert (code, err, model.calls) == (0, "", calls)
     answer = json.loads(out)
     jsonschema.validate(answer, json.loads(say("schema", "model", "check")[1]))
-    assert [one["role"] for one in answer["roles"]] == ["analyse", "decide", "write", "cite", "answer"]
+    assert [one["role"] for one in answer["roles"]] == ["analyse", "decide", "write", "cite", "route", "answer"]
     assert {(one["works"], one["price_input"], one["reason"]) for one in answer["roles"]} == {(True, 0, "")}
     assert answer["money"] == 0 and all(one["input_tokens"] > 0 for one in answer["roles"])
 
@@ -42,7 +42,7 @@ def test_what_fails_is_said_once_with_its_next_step(tmp_path: Path) -> None:
     with loopback(answer) as model:
         where = wiki(tmp_path, model.settings() + "roles:\n  write: openai-compatible:x\n  cite: openai-compatible:x\n")
         code, out, _ = say("-w", where, "model", "check")
-    assert code == 3 and out.count("there is no such model") == 1 and out.count(" works ") == 3
+    assert code == 3 and out.count("there is no such model") == 1 and out.count(" works ") == 4
     assert "wrongly (7 instead of 1941)" in out and "Check `model`" in out
 
 

@@ -9,11 +9,15 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from config.load import parse_settings
 from config.settings import Search, Settings
 from storage.engine import Engine, SearchedWiki, searched
 from tasks.filters import Filters
+from tasks.llm.client import connect
 from tasks.model import Model
 from tasks.scope import BranchChooser, BranchEvidence, ByKeywords
+from tasks.scope_by_model import ByModel
+from tests.loopback_model import loopback
 from tests.search_wiki import Concepts, Snapshots, Tables, embedded, page, publish
 
 WORDS = Concepts({"vessel": "ship", "freighter": "ship"})
@@ -100,3 +104,18 @@ def test_narrowed_hits_are_those_of_the_whole_wiki_in_scope(tmp_path_factory: ob
     scope = {"", *routed.branches} if routed.branches else {one.branch for one in WIKI}
     told = [replace(hit, rank=0, score=round(hit.score, 5)) for hit in whole.hits if hit.branch in scope]
     assert [replace(hit, rank=0, score=round(hit.score, 5)) for hit in routed.hits] == told
+
+
+def test_a_model_may_choose_the_branches(tmp_path: Path) -> None:
+    """What it names is searched; an unknown name is refused once, and without a usable reply the keywords choose."""
+    replies = iter(['{"branches": ["Trees"]}', '{"branches": ["Ghosts"]}', '{"branches": ["Ghosts"]}'])
+    with loopback(lambda question: next(replies)) as model:
+        client = connect(parse_settings(model.settings()))
+        assert client is not None
+        search = over(tmp_path, ByModel(lambda: client), WORDS)
+        assert search.search("the oak carries").branches == ("Trees",)
+        assert search.search("freighter carries").branches == ("Ships",) and model.calls == 3
+        client.close()
+    chosen = searched(tmp_path, Settings(name="w", search=Search(routing="model")), tmp_path, ByModel(lambda: None))
+    assert isinstance(chosen.chooser, ByModel)
+    assert over(tmp_path / "none", ByModel(lambda: None), WORDS).search("freighter carries").branches == ("Ships",)

@@ -19,7 +19,7 @@ from prefect.states import Failed
 
 from config.errors import NightwikiError
 from config.wiki import Wiki, model_cache, open_wiki
-from flows.asking import asker
+from flows.asking import asker, branch_chooser
 from flows.console.artifacts import is_private, show_text
 from flows.context import TOKENS, build_pack
 from flows.query import answer
@@ -197,7 +197,7 @@ def _quiet(text: str) -> str:
 @cache
 def _engine(folder: Path) -> Engine:
     wiki = open_wiki(folder)
-    return Engine([searched(wiki.state_dir, wiki.settings, model_cache())])
+    return Engine([searched(wiki.state_dir, wiki.settings, model_cache(), branch_chooser(wiki))])
 
 
 def _asker(wiki: Wiki, wanted: bool) -> tuple[Asker | None, tuple[Degraded, ...]]:

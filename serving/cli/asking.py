@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from config.errors import NightwikiError
-from config.wiki import Wiki, find_wiki, model_cache
+from config.wiki import Wiki, find_wiki
 from tasks.filters import LEVELS, Filters
 from tasks.search_result import Degraded
 
@@ -102,7 +102,8 @@ def open_wikis(ctx: click.Context, folders: Sequence[str]) -> Asked:
 
     Of several, one that cannot be opened is left out and named; NightwikiError when none can.
     """
-    from storage.engine import Engine, searched
+    from serving.opening import ready
+    from storage.engine import Engine
 
     found: list[Wiki] = []
     broken: list[Degraded] = []
@@ -115,7 +116,7 @@ def open_wikis(ctx: click.Context, folders: Sequence[str]) -> Asked:
             broken.append(Degraded("wiki", f"{error.subject}: {error.cause}", error.next_step))
     if not found:
         raise errors[0]
-    engine = Engine([searched(wiki.state_dir, wiki.settings, model_cache()) for wiki in found])
+    engine = Engine([ready(wiki) for wiki in found])
     return Asked(tuple(found), engine, tuple(broken))
 
 

@@ -110,7 +110,7 @@ class InitAnswer(Answer):
 
 
 class ModelItem(Item):
-    role: Literal["analyse", "decide", "write", "cite", "answer"]
+    role: Literal["analyse", "decide", "write", "cite", "route", "answer"]
     model: str = Field(description="As in the settings.")
     works: bool
     reason: str = Field(description="Why it does not work, or what is odd about its reply.")

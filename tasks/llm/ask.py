@@ -28,6 +28,7 @@ class Role(StrEnum):
     DECIDE = "decide"
     WRITE = "write"
     CITE = "cite"
+    ROUTE = "route"
     ANSWER = "answer"
 
 
