@@ -80,7 +80,7 @@ def against_the_engine(wiki: Wiki, url: str, pid: int, corpus: Corpus, count: in
         served_cpu += cpu(pid) - server_before
         alone_cpu += middle - before
         for question in block[: _BLOCK // 4]:
-            told = client.post("/context/build", {"goal": question + " again", "token_budget": 4000})
+            told = client.post("/context/build", {"goal": f"again {question}", "token_budget": 4000})
             assert told.status == 200, told.body
             packed.append(told.seconds)
     client.close()

@@ -15,12 +15,13 @@ MOST = 4
 """Parts of a question that are looked up, at most."""
 
 _LONGEST = 2_000  # characters of a question that is looked at; a pasted text is no question
-_QUESTION_END = re.compile(r"(?<=[?？])\s*(?=\S)")
-_AND_ASKS = re.compile(
-    r"[,;]?\s+(?:and|und|et|y)\s+(?=(?:who|what|when|where|why|how|which|wer|was|wann|wo|warum|wie|welche\w*|qui|quand"
-    r"|quel\w*|où|pourquoi|comment|quién|qué|cuándo|dónde|cómo|por qué)\b)",
-    re.IGNORECASE,
+_AND = r"(?:and|und|et|y)"
+_ASKING = (
+    r"(?:who|what|when|where|why|how|which|wer|was|wann|wo|warum|wie|welche\w*|qui|quand|quel\w*|où|pourquoi|comment"
+    r"|quién|qué|cuándo|dónde|cómo|por qué)\b"
 )
+_QUESTION_END = re.compile(rf"(?<=[?？])\s*(?=[^?？]*[?？]|(?:{_AND}\s+)?{_ASKING})", re.IGNORECASE)
+_AND_ASKS = re.compile(rf"[,;]?\s+{_AND}\s+(?={_ASKING})", re.IGNORECASE)
 _COMPARED = re.compile(
     r"^(?:(?:please\s+)?(?:compare|contrast)|(?:what(?:\s+is|['’]s|\s+are)\s+)?(?:the\s+)?differences?\s+between)"
     r"\s+(?P<one>.+?)\s+(?:and|with|to|vs\.?|versus)\s+(?P<other>.+?)\s*[?.!]*$",
