@@ -13,8 +13,12 @@ import pytest
 from pydantic import BaseModel, Field
 
 from config.load import parse_settings
+from flows.session import open_state
 from tasks.llm.ask import Kind, ModelError, Part, Prompt, Role
 from tasks.llm.client import Client, connect
+from tasks.records import Outcome
+from tests import wikis
+from tests.invariants import broken
 
 pytestmark = pytest.mark.small_model
 
@@ -42,7 +46,7 @@ def address() -> Iterator[str]:
     weights = next(Path(found.submodule_search_locations[0]).glob("*.gguf"))
     wanted = server.CommonParams()
     wanted.model.path = str(weights)
-    wanted.port, wanted.n_ctx, wanted.n_parallel, wanted.warmup = 0, 2048, 1, False
+    wanted.port, wanted.n_ctx, wanted.n_parallel, wanted.warmup = 0, 8192, 1, False
     wanted.cpuparams.n_threads = wanted.cpuparams_batch.n_threads = 1
     running = server.Server(wanted)
     yield str(running.listening_address)
@@ -81,3 +85,16 @@ def test_its_text_comes_as_it_is_written(model: Client) -> None:
     except ModelError as error:
         assert error.kind == Kind.TRUNCATED
     assert len(pieces) > 1
+
+
+@pytest.mark.timeout(1800)
+def test_a_night_with_it_publishes_nothing_invented(address: str, tmp_path: Path) -> None:
+    """Every source is named with an outcome and its reason, and whatever was published stands in its source."""
+    lines = f"model: openai-compatible:smollm2\nendpoint:\n  base_url: {address}/v1\n  max_output_tokens: 300\n"
+    settings = f"{wikis.SETTINGS}{lines}  concurrent: 1\n  retries: 0\n  timeout_seconds: 240\n"
+    wiki = wikis.make(tmp_path / "w", settings, z3=f"# Z3\n\n{SOURCES[0]}\n", z4=f"# Z4\n\n{SOURCES[2]}\n")
+    report = wikis.run(wiki)
+    found = open_state(wiki).ledger.sources().values()
+    assert len(found) == 2 and all(source.outcome in (Outcome.OK, Outcome.MODEL_FAILED) for source in found)
+    assert all(source.reason for source in found if source.outcome is Outcome.MODEL_FAILED or not source.pages)
+    assert report.cost.calls >= 1 and broken(wiki) == []
