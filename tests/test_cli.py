@@ -323,11 +323,17 @@ def test_no_colours_where_nobody_sees_them(demo_night: Path) -> None:
     assert b"\x1b" not in process("-w", demo_night, "sources", "list").stdout
 
 
+def _heed_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_command_ends_what_it_started(demo: Path, number: int, code: int) -> None:
     """Ctrl-C and SIGTERM end the server that is being started, without a stack trace."""
     command = [sys.executable, "-m", "serving.cli", "-w", str(demo), "up", "--once"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    # A shell that started the tests in the background may have them ignore Ctrl-C, which is inherited.
+    with subprocess.Popen(command, cwd=ROOT, text=True, **streams, preexec_fn=_heed_interrupts) as running:
         assert running.stderr
         assert "Starting" in running.stderr.readline()
         (child,) = wait_for(lambda: psutil.Process(running.pid).children())
