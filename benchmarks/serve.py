@@ -41,9 +41,9 @@ _BLOCK = 20
 
 
 def questions_of(corpus: Corpus, count: int, seed: int) -> list[str]:
-    """So many questions, no two alike."""
+    """So many questions, no two alike, and each only one: two would be looked up one by one."""
     generator = random.Random(seed)
-    texts = [query.text for query in corpus.queries]
+    texts = [query.text.rstrip(" ?") for query in corpus.queries]
     return [f"{generator.choice(texts)} {generator.choice(texts).split()[-1]} {number}" for number in range(count)]
 
 
