@@ -11,6 +11,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from config.wiki import Wiki, open_wiki
@@ -102,7 +103,7 @@ def main() -> int:
             seconds[pages], report = cpu(lambda wiki=wiki: lint(wiki, DirectRunner(), utc_now()))  # type: ignore[misc]
             print(f"lint of {pages} pages, {pages * 10} links: {seconds[pages]:.2f} s CPU, "
                   f"{len(report.findings)} findings")  # type: ignore[attr-defined]
-            spent, _ = cpu(lambda wiki=wiki: scaffold(wiki, DirectRunner(), utc_now()))  # type: ignore[misc]
+            spent, _ = cpu(partial(scaffold, wiki, DirectRunner(), utc_now()))
             drawn[pages] = spent
             print(f"scaffold of {pages} pages: {spent:.2f} s CPU")
     first, second = seconds.values()

@@ -250,7 +250,7 @@ def _sleeping_threads() -> Iterator[None]:
         try:
             yield
         finally:
-            onnx_model.ort = onnxruntime  # type: ignore[attr-defined]
+            onnx_model.ort = onnxruntime  # type: ignore[attr-defined]  # put back
 
 
 class _Instead:

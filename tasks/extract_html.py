@@ -137,7 +137,7 @@ def _linked_data(tree: Any, facts: Any) -> Any:
 
 @cache
 def _scripts() -> Any:
-    from lxml import etree  # type: ignore[import-untyped]
+    from lxml import etree
 
     return etree.XPath('.//script[@type="application/ld+json" or @type="application/settings+json"]')
 

@@ -164,7 +164,7 @@ def _named(classes: int, ids: int) -> str:
 
 @cache
 def _query(path: str) -> Any:
-    from lxml import etree  # type: ignore[import-untyped]
+    from lxml import etree
 
     return etree.XPath(path, smart_strings=False)
 

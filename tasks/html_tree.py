@@ -12,7 +12,7 @@ _HEAD = 4096  # characters in which the first lines are mended
 
 def parse(text: str) -> Any | None:
     """The page's root element, or None when it is no HTML at all. The parser drops comments."""
-    from lxml import html  # type: ignore[import-untyped]
+    from lxml import html
     from trafilatura.utils import is_dubious_html, repair_faulty_html
 
     beginning = text[:50].lower()

@@ -34,7 +34,7 @@ def body(tree: Any, source: str) -> Any | None:
 
     The tree is used up.
     """
-    from lxml import etree  # type: ignore[import-untyped]
+    from lxml import etree
     from trafilatura.htmlprocessing import convert_tags, prune_unwanted_nodes, tree_cleaning
     from trafilatura.main_extractor import extract_content
     from trafilatura.xpaths import RAW_TREE_PRUNE_XPATH, REMOVE_COMMENTS_AND_LISTS_XPATH

@@ -103,7 +103,7 @@ class Person:
         (self.root / "wiki" / name).rename(self.root / "wiki" / new)
         for kept in (self.lines, self.cut):
             if name in kept:
-                kept[new] = kept.pop(name)  # type: ignore[attr-defined]
+                kept[new] = kept.pop(name)  # type: ignore[attr-defined]  # both are keyed by file
 
     def copy(self, name: str) -> None:
         if len(self.files()) > 25:

@@ -21,7 +21,7 @@ from storage.commit import commit
 from storage.decisions import Decisions
 from storage.state import WikiState
 from tasks.commits import Changes
-from tasks.llm.ask import ModelError, Part, Role
+from tasks.llm.ask import ModelError, Part, Prompt, Role
 from tasks.llm.cached import CachedAsker, decision_key
 from tasks.llm.client import Client, Served
 from tests.llm_backends import PROMPT, Echo, Facts
@@ -56,11 +56,11 @@ def test_the_same_question_is_asked_once(tmp_path: Path) -> None:
     replace(PROMPT, parts=(Part("source", "The Z3 was built in 1942."),)), replace(PROMPT, concerns=("page 1: ab12",)),
     replace(PROMPT, parts=(Part("source", "The Z3 was built in 1941.", True),)), replace(PROMPT, parts=()),
 ])
-def test_whatever_the_answer_depends_on_is_in_its_key(tmp_path: Path, changed: object) -> None:
+def test_whatever_the_answer_depends_on_is_in_its_key(tmp_path: Path, changed: Prompt) -> None:
     """A changed source, page, purpose, prompt, role, form or model asks anew."""
     echo = Echo()
     asker(tmp_path, echo).ask(PROMPT, Facts)
-    asker(tmp_path, echo).ask(changed, Facts)  # type: ignore[arg-type]
+    asker(tmp_path, echo).ask(changed, Facts)
     asker(tmp_path, echo).ask(PROMPT, Other)
     asker(tmp_path, echo, "n").ask(PROMPT, Facts)
     assert echo.calls == 4

@@ -14,7 +14,7 @@ def page(inside: str) -> str:
 
 
 def words(body: object) -> list[str]:
-    return " ".join(body.itertext()).split()  # type: ignore[attr-defined]
+    return " ".join(body.itertext()).split()  # type: ignore[attr-defined]  # an lxml element
 
 
 @pytest.mark.parametrize(

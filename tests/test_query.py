@@ -221,7 +221,7 @@ def test_several_wikis_answer_together_and_a_broken_one_is_named(tmp_path: Path)
 
         at = current
 
-    half = answer(Engine([one, SearchedWiki("bad", Broken())]), "who built the Z3")  # type: ignore[arg-type]
+    half = answer(Engine([one, SearchedWiki("bad", Broken())]), "who built the Z3")  # type: ignore[arg-type]  # it only fails
     assert half.sentences
     assert half.degraded[0].reason.startswith("bad: current")
 

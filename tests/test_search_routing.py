@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -95,9 +96,11 @@ def test_keywords_alone_route_as_well(tmp_path: Path) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.sampled_from(["freighter", "tanker", "oak", "cargo", "vessel", "sea", "harbour"]), min_size=1))
-def test_narrowed_hits_are_those_of_the_whole_wiki_in_scope(tmp_path_factory: object, words: list[str]) -> None:
+def test_narrowed_hits_are_those_of_the_whole_wiki_in_scope(
+    tmp_path_factory: pytest.TempPathFactory, words: list[str]
+) -> None:
     """In the same order with the same scores: nothing but the scope changes."""
-    folder = tmp_path_factory.mktemp("wiki")  # type: ignore[attr-defined]
+    folder = tmp_path_factory.mktemp("wiki")
     question = " ".join(words)
     whole = over(folder / "a", None, WORDS).search(question, 10)
     routed = over(folder / "b", ByKeywords(), WORDS).search(question, 10)

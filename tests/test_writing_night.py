@@ -11,7 +11,7 @@ import pytest
 from config.wiki import Wiki, open_wiki
 from flows.asking import asker
 from flows.contradictions import Verdict, decide
-from flows.session import Session
+from flows.session import Session, open_state
 from flows.steps import DirectRunner
 from storage.reader import Reader
 from tasks import links
@@ -271,11 +271,10 @@ def test_two_sources_that_clash_are_both_quoted(tmp_path: Path) -> None:
         return reply | {"contradictions": both}
 
     run(wiki, RuleAsker(bend(Role.WRITE, "1947", clash)), 2)
-    snapshot = Reader(wiki.state_dir).current()
-    rows = snapshot.rows("contradictions") if snapshot is not None else ()
-    assert [("1945" in row.old.quote, "1947" in row.new.quote) for row in rows] == [(True, True)]  # type: ignore[union-attr]
+    rows = [*open_state(wiki).ledger.contradictions().values()]
+    assert [("1945" in row.old.quote, "1947" in row.new.quote) for row in rows] == [(True, True)]
     assert said(wiki) == ["its sources contradict each other in 1 place"]
-    name = rows[0].id  # type: ignore[union-attr]
+    name = rows[0].id
     decide(wiki, DirectRunner(), "2026-03-03T12:00:00Z", Verdict(name, Decision.DISMISSED))
     run(wiki, RuleAsker(), 4, force=True)
     assert said(wiki) == []
@@ -283,9 +282,8 @@ def test_two_sources_that_clash_are_both_quoted(tmp_path: Path) -> None:
 
 def said(wiki: Wiki) -> list[str]:
     """What the pages' confidence suffers from, of sources that do not agree."""
-    snapshot = Reader(wiki.state_dir).current()
-    pages = snapshot.rows("pages") if snapshot is not None else ()
-    return [reason for one in pages for reason in one.reasons if "sources" in reason]  # type: ignore[union-attr]
+    pages = open_state(wiki).ledger.pages().values()
+    return [reason for one in pages for reason in one.reasons if "sources" in reason]
 
 
 def test_a_source_that_is_too_long_says_on_its_page_what_was_left_out(tmp_path: Path) -> None:

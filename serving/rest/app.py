@@ -281,11 +281,11 @@ def _review_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
         return
 
     @app.post("/candidates/{name}/promote", **shown_as(ReviewAnswer, "promote"))
-    async def promote(name: Name, wiki: OfWiki = "", request: asked.ReviewRequest = asked.ReviewRequest()) -> Response:  # noqa: B008
+    async def promote(name: Name, wiki: OfWiki = "", request: asked.ReviewRequest = asked.ReviewRequest()) -> Response:  # noqa: B008  # frozen
         """Make it part of the wiki, as it now lies on disk. 409 with the holder while another run goes on."""
         return answered(await desk.work(backend.promote, wiki, name, request))
 
     @app.post("/candidates/{name}/discard", **shown_as(ReviewAnswer, "discard"))
-    async def discard(name: Name, wiki: OfWiki = "", request: asked.ReviewRequest = asked.ReviewRequest()) -> Response:  # noqa: B008
+    async def discard(name: Name, wiki: OfWiki = "", request: asked.ReviewRequest = asked.ReviewRequest()) -> Response:  # noqa: B008  # frozen
         """Drop it; the same proposal is not made again. 409 with the holder while another run goes on."""
         return answered(await desk.work(backend.discard, wiki, name, request))

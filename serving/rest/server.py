@@ -55,7 +55,7 @@ class _Protocol(H11Protocol):
 
     _waiting: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # of TCP
         super().connection_made(cast("asyncio.Transport", _Gathering(transport, self.loop)))
         self._watch()
 

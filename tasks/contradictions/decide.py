@@ -80,6 +80,6 @@ def _staged(page: PageRecord, losing_labels: frozenset[str], resolve: Resolve) -
         start, end = found.start + block.start, found.start + block.start + len(block.text)
         label = record.id.removeprefix(DEFINITION)
         if record.id.startswith(DEFINITION) and label in losing_labels and label not in used:
-            left, end = "", end + len(re.match(r"(?:\r\n|\n|\r)?", text[end:]).group())  # type: ignore[union-attr]
+            left, end = "", end + len(re.match(r"(?:\r\n|\n|\r)?", text[end:]).group())  # type: ignore[union-attr]  # matches all
         text = text[:start] + left + text[end:]
     return replace(read_page(page.path, text, page, resolve), id=page.id, markdown=text, file_hash=digest(text))
