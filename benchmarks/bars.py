@@ -23,8 +23,8 @@ from benchmarks.evaluate import Report, evaluate
 from benchmarks.gate import QUESTIONS
 from benchmarks.measures import NO_WORSE, Difference
 from benchmarks.retrieval import CACHE, SIZES, load_model
-from tasks.embed import E5_SMALL
-from tasks.fusion import Configuration
+from tasks.embedding.embed import E5_SMALL
+from tasks.search.fusion import Configuration
 
 COMPARED: tuple[Configuration, ...] = ("bm25", "vector", "rrf", "seed", "fused")
 LANGUAGES = ("zh", "de", "es", "ru", "ar", "tr")

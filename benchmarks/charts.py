@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.corpora import nested, read_wiki
 from benchmarks.evaluate import Report, evaluate
 from benchmarks.retrieval import SIZES, load_model
-from tasks.fusion import Configuration
+from tasks.search.fusion import Configuration
 
 SHOWN: tuple[Configuration, ...] = ("bm25", "vector", "rrf", "seed", "fused")
 

@@ -27,7 +27,7 @@ from storage.reader import Reader
 from tasks.contradictions.claims import ContradictionRecord
 from tasks.digest import NightReport
 from tasks.llm.ask import Asker
-from tasks.reading import ReadingHere
+from tasks.reading.reading import ReadingHere
 from tasks.records import GOOD, Outcome
 
 _SETTINGS = "name: conformance\nsources:\n  settle_seconds: 0\nsearch:\n  vector: off\nstaging:\n  policy: off\n"

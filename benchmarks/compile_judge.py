@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.compile_gold import Gold
-from tasks import properties, subjects
+from tasks.compiling import subjects
 from tasks.contradictions.claims import ContradictionRecord
 from tasks.coverage_check import Quoted, State, check, locate
+from tasks.markdown import properties
 
 _CITED = re.compile(r"(.+?)((?:\[\^nw-[0-9a-f]+\])+)", re.S)
 _LABEL = re.compile(r"\[\^(nw-[0-9a-f]+)\]")

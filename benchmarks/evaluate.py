@@ -14,8 +14,8 @@ from benchmarks.corpora import Corpus
 from benchmarks.measures import MEASURES, RESAMPLES, Difference, Estimate, Ranking, difference, estimate, per_query
 from benchmarks.published import KeptVectors, engine_over, publish
 from storage.engine import Engine
-from tasks.embed import Embedder, should_embed_question
-from tasks.fusion import Configuration
+from tasks.embedding.embed import Embedder, should_embed_question
+from tasks.search.fusion import Configuration
 
 RUN_DEPTH = 100
 LATENCY_QUESTIONS = 300

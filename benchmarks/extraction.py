@@ -47,7 +47,7 @@ def measure(folder: Path) -> tuple[Measured, ...]:
     import trafilatura
 
     from config.settings import Settings
-    from tasks.reading import ReadJob, read
+    from tasks.reading.reading import ReadJob, read
 
     truth = json.loads((folder / "ground-truth.json").read_text("utf-8"))
     with tempfile.TemporaryDirectory() as place:

@@ -21,7 +21,7 @@ from typing import Any
 from benchmarks.corpora import Corpus, nested, read_beir, read_wiki
 from benchmarks.evaluate import Report, evaluate
 from benchmarks.retrieval import CACHE, load_model
-from tasks.fusion import Configuration
+from tasks.search.fusion import Configuration
 
 FLOORS = Path(__file__).with_name("floors.json")
 QUESTIONS = Path(__file__).with_name("questions")

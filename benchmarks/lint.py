@@ -24,7 +24,7 @@ from storage.readin import resolver
 from tasks.commits import Changes, FileWrite
 from tasks.contradictions.claims import Claim
 from tasks.contradictions.find import Statement, find, named
-from tasks.merge import new_page
+from tasks.pages.merge import new_page
 from tasks.records import BlockKind, Citation, PageProposal, ProposedBlock
 from tasks.text_bytes import digest, encode
 

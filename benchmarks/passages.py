@@ -29,9 +29,9 @@ from benchmarks.retrieval import CACHE, load_model
 from config.errors import NightwikiError
 from flows.context import build_pack
 from storage.engine import Engine
-from tasks.embed import Embedder, should_embed_question
-from tasks.pack import Form
-from tasks.token_count import count_tokens
+from tasks.embedding.embed import Embedder, should_embed_question
+from tasks.packs.pack import Form
+from tasks.packs.token_count import count_tokens
 
 ANSWERS = ("xquad-en", "xquad-zh", "jaquad-ja", "cmrc-zh")
 SMALL, LARGE = 1_000, 4_000  # tokens

@@ -18,9 +18,9 @@ from benchmarks.corpora import Corpus
 from storage.engine import Engine, SearchedWiki
 from storage.search_index import build_index
 from storage.tables import to_table
-from tasks import embed
-from tasks.embed import Embedder
-from tasks.model import Model
+from tasks.embedding import embed
+from tasks.embedding.embed import Embedder
+from tasks.embedding.model import Model
 from tasks.records import ChunksRecord, EmbeddingRecord, PageRecord
 
 

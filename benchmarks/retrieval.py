@@ -22,9 +22,9 @@ from benchmarks.corpora import Corpus, nested, read_beir, read_wiki
 from benchmarks.evaluate import RUN_DEPTH, Latency, Report, evaluate
 from config.errors import ModelUnavailableError
 from config.settings import Embedding
-from tasks import embed
-from tasks.embed import Embedder
-from tasks.fusion import Configuration
+from tasks.embedding import embed
+from tasks.embedding.embed import Embedder
+from tasks.search.fusion import Configuration
 
 ROOT = Path(__file__).resolve().parents[1]
 CACHE = Path.home() / ".cache" / "nightwiki" / "benchmarks"

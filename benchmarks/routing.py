@@ -29,10 +29,10 @@ from benchmarks.retrieval import CACHE, load_model
 from benchmarks.speed import Noisy, grown, questions_of
 from storage.engine import Engine, SearchedWiki
 from storage.search_index import build_index
-from tasks import embed
-from tasks.embed import Embedder
-from tasks.model import Model
-from tasks.scope import ByKeywords
+from tasks.embedding import embed
+from tasks.embedding.embed import Embedder
+from tasks.embedding.model import Model
+from tasks.search.scope import ByKeywords
 
 NO_TOPIC = "Uncategorized"
 CLUSTERS = (12, 30)

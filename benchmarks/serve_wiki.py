@@ -19,9 +19,9 @@ from flows.night import sync
 from flows.session import open_state
 from flows.steps import DirectRunner, utc_now
 from storage.commit import commit
-from tasks import embed
 from tasks.commits import Changes
-from tasks.embed import Embedder
+from tasks.embedding import embed
+from tasks.embedding.embed import Embedder
 from tasks.records import EmbeddingRecord, PageRecord
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -35,11 +35,11 @@ from config.settings import Embedding
 from storage.engine import Engine
 from storage.index_files import open_index
 from storage.search_index import build_index
-from tasks import embed
-from tasks.bm25 import Okapi
-from tasks.embed import Embedder
-from tasks.fusion import Configuration
-from tasks.tokens import terms
+from tasks.embedding import embed
+from tasks.embedding.embed import Embedder
+from tasks.search.bm25 import Okapi
+from tasks.search.fusion import Configuration
+from tasks.search.tokens import terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +233,7 @@ import click, pydantic, yaml, numpy, pyarrow, pyarrow.parquet, pyarrow.compute
 if len(sys.argv) > 1:
     import fastembed, pathlib
     from config.settings import Embedding
-    from tasks import embed
+    from tasks.embedding import embed
     embed.load(Embedding(model=embed.MINILM), pathlib.Path(sys.argv[1])).embed_query("warm")
 """
 

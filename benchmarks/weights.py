@@ -18,8 +18,8 @@ from benchmarks.gate import QUESTIONS
 from benchmarks.measures import Ranking, per_query
 from benchmarks.published import KeptVectors, engine_over, publish
 from benchmarks.retrieval import CACHE, load_model
-from tasks.embed import E5_SMALL, Embedder
-from tasks.fusion import KEYWORD_WEIGHT
+from tasks.embedding.embed import E5_SMALL, Embedder
+from tasks.search.fusion import KEYWORD_WEIGHT
 
 WEIGHTS = (4.0, 8.0, 12.0, 16.0, 20.0, 24.0, 32.0, 48.0, 64.0)
 DEPTH = 200

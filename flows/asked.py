@@ -10,11 +10,11 @@ from pydantic import BaseModel, Field
 
 from config.errors import ModelError
 from storage.engine import Engine
-from tasks import questions, tokens
-from tasks.embed import is_multilingual
-from tasks.filters import Filters
-from tasks.found import Found, together
+from tasks.embedding.embed import is_multilingual
 from tasks.llm.ask import Asker, Part, Prompt, Role
+from tasks.search import questions, tokens
+from tasks.search.filters import Filters
+from tasks.search.found import Found, together
 
 log = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from tasks.llm.cached import CachedAsker
 from tasks.llm.client import Client, connect
 from tasks.llm.estimate import PlannedCalls, estimate, worth_asking
 from tasks.records import DecisionRecord
-from tasks.scope_by_model import ByModel
+from tasks.search.scope_by_model import ByModel
 
 log = logging.getLogger(__name__)
 

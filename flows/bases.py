@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from config.wiki import Wiki
 from storage.state import WikiState
-from tasks import bases
 from tasks.commits import FileWrite
+from tasks.review import bases
 from tasks.text_bytes import digest, encode
 
 

@@ -11,10 +11,10 @@ from flows.reading import Reading
 from flows.reading_in import Taken
 from flows.session import Session
 from storage.readin import resolver
-from tasks import links
-from tasks.compile import Compilation, Compiler, CompileRequest, KnownPage, SourceNotes
+from tasks.compiling.compile import Compilation, Compiler, CompileRequest, KnownPage, SourceNotes
+from tasks.compiling.extractive import ExtractiveCompiler
 from tasks.crew import Crew
-from tasks.extractive import ExtractiveCompiler
+from tasks.markdown import links
 from tasks.plan import Desk, Plan, plan
 from tasks.records import Outcome, SourceRecord
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 from config.errors import NightwikiError
 from flows.asked import look_up
 from storage.engine import NO_FILTERS, Engine
-from tasks.filters import Filters
 from tasks.llm.ask import Asker
-from tasks.pack import ContextPack, Form
-from tasks.pack_choice import MOST_A_PAGE, choose
-from tasks.search_result import Degraded
+from tasks.packs.choice import MOST_A_PAGE, choose
+from tasks.packs.pack import ContextPack, Form
+from tasks.search.filters import Filters
+from tasks.search.result import Degraded
 
 TOKENS = 4000
 """The budget when none is named."""

@@ -13,12 +13,12 @@ from flows.reading_in import take_in
 from flows.session import Session, looking
 from flows.steps import StepRunner
 from storage.readin import ReadIn, resolver
-from tasks import review
 from tasks.commits import Changes, FileWrite
 from tasks.contradictions.claims import ContradictionRecord, Decision
 from tasks.contradictions.decide import decided_page
 from tasks.contradictions.page import open_shown
 from tasks.records import PageRecord
+from tasks.review import review
 from tasks.text_bytes import digest, encode
 
 KIND = "contradictions"

@@ -10,8 +10,8 @@ from flows.gathering import Gathering
 from flows.session import Session
 from storage.vault import Vault
 from tasks.digest import Problem
+from tasks.pages.slugs import fold
 from tasks.records import SourceRecord
-from tasks.slugs import fold
 from tasks.text_bytes import digest
 
 

@@ -11,9 +11,9 @@ from config.settings import Embedding
 from config.wiki import model_cache
 from flows.session import Session
 from flows.steps import StepRunner
-from tasks import embed
 from tasks.commits import NO_CHANGES, Changes
 from tasks.digest import Problem
+from tasks.embedding import embed
 from tasks.records import EmbeddingRecord, PageRecord
 
 log = logging.getLogger(__name__)

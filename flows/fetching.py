@@ -11,10 +11,11 @@ from config.errors import SourceError
 from flows.gathering import FILES, KEPT_BACK, SETTLED, Gathering, new_record, read_job
 from flows.session import Session
 from flows.steps import StepRunner
-from tasks import feeds, youtube
-from tasks.addresses import identify, video_id
-from tasks.fetch import Fetched, Fetcher, FetchRequest
+from tasks.fetching import youtube
+from tasks.fetching.fetch import Fetched, Fetcher, FetchRequest
 from tasks.records import Found, Outcome, SourceKind, SourceRecord
+from tasks.sources import feeds
+from tasks.sources.addresses import identify, video_id
 
 
 class Addresses:

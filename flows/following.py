@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 
 from storage.readin import ReadIn, resolver
 from tasks.commits import Changes, FileWrite
+from tasks.pages.relink import retarget
+from tasks.pages.slugs import fold
 from tasks.records import PageRecord
-from tasks.relink import retarget
-from tasks.slugs import fold
 from tasks.text_bytes import encode
 
 

@@ -17,12 +17,12 @@ from flows.fetching import Addresses
 from flows.gathering import FILES, Gathering, new_record, read_job
 from flows.session import Session
 from flows.steps import StepRunner
-from tasks import collect as collecting
-from tasks.addresses import source_id
-from tasks.collect import Collected
 from tasks.digest import Problem
-from tasks.fetch import Fetcher
+from tasks.fetching.fetch import Fetcher
 from tasks.records import TRANSIENT, Found, Outcome, SourceKind, SourceRecord
+from tasks.sources import collect as collecting
+from tasks.sources.addresses import source_id
+from tasks.sources.collect import Collected
 
 log = logging.getLogger(__name__)
 

@@ -8,11 +8,11 @@ from datetime import timedelta
 
 from flows.session import Session, parse_moment
 from flows.time_limit import LATER, SPENT
-from tasks.addresses import source_id
 from tasks.digest import Cost, Problem
-from tasks.fetch import next_try
-from tasks.read_source import ReadJob
+from tasks.fetching.fetch import next_try
+from tasks.reading.read_source import ReadJob
 from tasks.records import GOOD, TRANSIENT, Found, Outcome, SourceKind, SourceRecord
+from tasks.sources.addresses import source_id
 
 FILES = frozenset({SourceKind.FILE, SourceKind.CLIP})
 KEPT_BACK = frozenset({Outcome.WITHDRAWN})

@@ -25,15 +25,15 @@ from storage import tally
 from storage.durable import write_file
 from storage.readin import ReadIn, resolver
 from tasks.commits import Changes, FileWrite
-from tasks.evidence import decode_document
+from tasks.embedding.near import Compared, compare
 from tasks.lint.desk import Material
 from tasks.lint.model import Issue
 from tasks.lint.near_duplicates import SIMILAR, alike
 from tasks.lint.registry import lint as find
 from tasks.lint.repair import repaired
-from tasks.near import Compared, compare
+from tasks.pages.slugs import fold
+from tasks.reading.evidence import decode_document
 from tasks.records import Document, DocumentRecord, EmbeddingRecord, Finding, PageRecord
-from tasks.slugs import fold
 from tasks.text_bytes import encode
 
 KIND = "lint"

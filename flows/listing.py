@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from config.wiki import Wiki
 from storage.vault import Vault
-from tasks import index_page, links, route
 from tasks.commits import Changes, FileWrite
-from tasks.pages import stem_of
+from tasks.markdown import links
+from tasks.navigation import index_page, route
+from tasks.pages.pages import stem_of
 from tasks.records import PageRecord
 from tasks.text_bytes import decode, digest, encode
 

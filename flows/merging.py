@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from flows.following import led_to
 from flows.session import Session
 from storage.readin import ReadIn, resolver
-from tasks import links, review
-from tasks.absorb import Pair, absorbed, linked_by_persons, pair_of
 from tasks.commits import Changes, FileWrite
 from tasks.contradictions.claims import Decision
+from tasks.markdown import links
+from tasks.pages.absorb import Pair, absorbed, linked_by_persons, pair_of
 from tasks.records import CandidateRecord, PageRecord
+from tasks.review import review
 from tasks.text_bytes import digest, encode
 
 MOST = 20

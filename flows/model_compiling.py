@@ -17,13 +17,13 @@ from flows.reading_in import Taken
 from flows.session import Session
 from flows.time_limit import TimedAsker
 from storage.engine import Engine, searched
-from tasks import properties
-from tasks.blocks import split
-from tasks.compile import Compilation, Compiler, CompileRequest, KnownPage, Material, Verdict
+from tasks.compiling.compile import Compilation, Compiler, CompileRequest, KnownPage, Material, Verdict
 from tasks.digest import Cost, Problem
-from tasks.evidence import decode_document
 from tasks.llm.ask import Asker, M, Prompt, Spent, fine
 from tasks.llm.estimate import PlannedCalls, estimate
+from tasks.markdown import properties
+from tasks.markdown.blocks import split
+from tasks.reading.evidence import decode_document
 from tasks.records import (
     TRANSIENT,
     BlockKind,

@@ -36,7 +36,7 @@ from tasks.crew import Crew
 from tasks.digest import NightReport
 from tasks.llm.estimate import Approve, agreed
 from tasks.plan import Plan
-from tasks.reading import Analyse, ReadingPool, SourceReader
+from tasks.reading.reading import Analyse, ReadingPool, SourceReader
 from tasks.records import SourceRecord
 from tasks.text_bytes import digest
 

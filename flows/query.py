@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from config.errors import ModelError, NightwikiError
 from flows.asked import LookedUp, look_up
 from storage.engine import NO_FILTERS, Engine
-from tasks import answering_model, answering_quotes
-from tasks.answering import (
+from tasks.answers import by_model as answering_model
+from tasks.answers import by_quotes as answering_quotes
+from tasks.answers.answering import (
     Answer,
     Cited,
     Cost,
@@ -30,9 +31,9 @@ from tasks.answering import (
     collected,
     renumbered,
 )
-from tasks.filters import Filters
 from tasks.llm.ask import Asker, Spent
-from tasks.search_result import Degraded
+from tasks.search.filters import Filters
+from tasks.search.result import Degraded
 
 log = logging.getLogger(__name__)
 

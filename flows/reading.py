@@ -16,10 +16,10 @@ from flows.gathering import Gathering
 from flows.session import Session
 from flows.steps import StepRunner
 from tasks.commits import FileWrite
+from tasks.compiling.extractive import analyse_document
 from tasks.crew import FEW, Crew
-from tasks.evidence import encode_document
-from tasks.extractive import analyse_document
-from tasks.reading import Analyse, ReadingPool, ReadJob, ReadResult, SourceReader
+from tasks.reading.evidence import encode_document
+from tasks.reading.reading import Analyse, ReadingPool, ReadJob, ReadResult, SourceReader
 from tasks.records import TRANSIENT, ChunksRecord, DocumentRecord, Outcome
 from tasks.text_bytes import digest, encode
 

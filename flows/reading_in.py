@@ -12,12 +12,12 @@ from flows.merging import Gone, carry_out
 from flows.session import Session
 from storage.commit import commit
 from storage.readin import ReadIn, Tick, read_in, resolver
-from tasks import review
 from tasks.commits import Changes, FileWrite
 from tasks.digest import Problem
+from tasks.pages.slugs import fold
 from tasks.records import CandidateRecord, PageRecord
-from tasks.review import Decision
-from tasks.slugs import fold
+from tasks.review import review
+from tasks.review.review import Decision
 
 VAULT = "sync"
 """The kind of the commit that takes in a person's part; a run's own work is a commit of the run's kind."""

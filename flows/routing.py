@@ -14,11 +14,12 @@ from flows.scaffold import entries_of, listed_pages
 from flows.session import Session, looking
 from flows.steps import StepRunner
 from storage.readin import ReadIn
-from tasks import branches, index_page, links, scaffold
-from tasks.branches import Cleaned, Lost
 from tasks.commits import FileWrite
+from tasks.markdown import links
+from tasks.navigation import branches, index_page, scaffold
+from tasks.navigation.branches import Cleaned, Lost
+from tasks.pages.slugs import fold
 from tasks.records import Finding
-from tasks.slugs import fold
 from tasks.text_bytes import digest, encode, shown
 
 KIND = "routing-clean"

@@ -13,15 +13,15 @@ from flows.reading_in import take_in
 from flows.session import Session, looking
 from flows.steps import StepRunner
 from storage.readin import ReadIn, resolver
-from tasks import review
-from tasks.answering import Answer, Reference, Sentence
-from tasks.assembly import label
+from tasks.answers.answering import Answer, Reference, Sentence
 from tasks.commits import FileWrite
-from tasks.escape import escape_inline, escape_paragraph
-from tasks.links import anchor_link
-from tasks.merge import new_page
+from tasks.compiling.assembly import label
+from tasks.markdown.escape import escape_inline, escape_paragraph
+from tasks.markdown.links import anchor_link
+from tasks.pages.merge import new_page
+from tasks.pages.slugs import file_stem
 from tasks.records import BlockKind, Citation, PageProposal, ProposedBlock
-from tasks.slugs import file_stem
+from tasks.review import review
 
 KIND = "save"
 _REASON = "an answer that you saved"

@@ -15,11 +15,11 @@ from flows.reading_in import take_in
 from flows.session import Session, looking
 from flows.steps import StepRunner
 from storage.readin import ReadIn
-from tasks import scaffold as scaffolds
 from tasks.commits import FileWrite
-from tasks.index_page import Entry
+from tasks.navigation import scaffold as scaffolds
+from tasks.navigation.index_page import Entry
+from tasks.pages.slugs import fold
 from tasks.records import EmbeddingRecord, PageRecord
-from tasks.slugs import fold
 from tasks.text_bytes import digest, encode, shown
 
 KIND = "scaffold"

@@ -41,11 +41,11 @@ from serving.schemas.served import HealthAnswer, PageAnswer, PagesAnswer, WikiSt
 from serving.shelf import Shelf, check_kept
 from storage.engine import Engine
 from tasks.records import GOOD
-from tasks.search_result import Degraded, SearchResult
+from tasks.search.result import Degraded, SearchResult
 
 if TYPE_CHECKING:
-    from tasks.answering import Answer, Event
-    from tasks.pack import ContextPack, Form
+    from tasks.answers.answering import Answer, Event
+    from tasks.packs.pack import ContextPack, Form
 
 _KEPT_BOOKS = 4
 """Snapshots a wiki whose pages are kept ready to be listed."""
@@ -127,7 +127,7 @@ class Backend:
     def context(self, asked: ContextRequest, form: Form) -> ContextPack:
         """Evidence for a goal, within a budget of tokens that counts everything in the form asked for."""
         from flows.context import build_pack
-        from tasks.pack_choice import MOST_A_PAGE
+        from tasks.packs.choice import MOST_A_PAGE
 
         engine, as_of = self._asked(asked)
         return build_pack(
@@ -145,7 +145,7 @@ class Backend:
     def query(self, asked: QueryRequest) -> Iterator[Event]:
         """The events of an answer as it is made; what is wrong with settings or model is said in the first and last."""
         from flows.query import answer_events
-        from tasks.answering import Done, Hits
+        from tasks.answers.answering import Done, Hits
 
         engine, as_of = self._asked(asked)
         asker, troubles = self._shelf.asker(asked.wiki)
@@ -157,7 +157,7 @@ class Backend:
 
     def answer(self, asked: QueryRequest) -> Answer:
         """The whole answer. Raises NightwikiError when there can be none."""
-        from tasks.answering import Failed, collected
+        from tasks.answers.answering import Failed, collected
 
         told = collected(self.query(asked))
         if isinstance(told, Failed):

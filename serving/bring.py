@@ -18,7 +18,7 @@ from config.wiki import Wiki
 from serving.link_list import with_link
 from storage.durable import sha256
 from storage.vault import Vault
-from tasks.addresses import identify
+from tasks.sources.addresses import identify
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import yaml
 
 from config.errors import SettingsError
-from tasks.addresses import Address
 from tasks.records import SourceKind
-from tasks.source_list import read_list
+from tasks.sources.addresses import Address
+from tasks.sources.source_list import read_list
 
 _GROUPS = {SourceKind.VIDEO: "videos", SourceKind.FEED: "feeds"}
 

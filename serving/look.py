@@ -124,7 +124,7 @@ def candidate_diff(wiki: Wiki, record: CandidateRecord) -> CandidateDiffAnswer:
     """What promoting a candidate would change, as its file and its page lie on disk now."""
     from difflib import unified_diff
 
-    from tasks.candidate import strip_candidate
+    from tasks.review.candidate import strip_candidate
     from tasks.text_bytes import decode, digest
 
     live = (wiki.root / record.target).read_bytes() if (wiki.root / record.target).is_file() else b""

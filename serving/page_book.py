@@ -17,8 +17,8 @@ from serving.schemas.base import Cited
 from serving.schemas.served import HeadingItem, PageAnswer, PageItem
 from storage.hits import citations_in
 from storage.opened import Opened
-from tasks.filters import Filters
-from tasks.slugs import fold
+from tasks.pages.slugs import fold
+from tasks.search.filters import Filters
 from tasks.text_bytes import shown
 
 _MOST_COMPARED = 500

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from serving.cli.choosing import Filters as CandidateFilters
 from serving.cli.choosing import span
-from tasks.filters import Filters
-from tasks.fusion import Configuration
+from tasks.search.filters import Filters
+from tasks.search.fusion import Configuration
 
 MOST_CHARACTERS = 20_000
 """Of a question or a goal."""

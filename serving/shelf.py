@@ -19,7 +19,7 @@ from config.wiki import SETTINGS_NAME, Wiki, open_wiki
 from serving.opening import ready
 from storage.engine import Engine
 from storage.reader import Reader
-from tasks.search_result import Degraded
+from tasks.search.result import Degraded
 
 if TYPE_CHECKING:
     from tasks.llm.ask import Asker

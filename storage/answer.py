@@ -14,16 +14,16 @@ from storage.hits import chunk_hits, explanation, page_hit
 from storage.index_files import SearchIndex
 from storage.nearness import Nearness, ask, nearness
 from storage.opened import Opened, Question
-from tasks import tokens
-from tasks.bm25 import Match, Scorer, idf, most_possible
-from tasks.fusion import DEPTH, Candidates, Fused, Ranking, fuse
-from tasks.model import Model
-from tasks.passages import PageBlocks, Wanted, by_meaning, by_words, term_hash
-from tasks.plain import plain
-from tasks.ranking import top_matching
-from tasks.scope import MOST_BRANCHES
-from tasks.search_result import Degraded, Hit, SearchResult
-from tasks.spelling import corrected
+from tasks.embedding.model import Model
+from tasks.markdown.plain import plain
+from tasks.search import tokens
+from tasks.search.bm25 import Match, Scorer, idf, most_possible
+from tasks.search.fusion import DEPTH, Candidates, Fused, Ranking, fuse
+from tasks.search.passages import PageBlocks, Wanted, by_meaning, by_words, term_hash
+from tasks.search.ranking import top_matching
+from tasks.search.result import Degraded, Hit, SearchResult
+from tasks.search.scope import MOST_BRANCHES
+from tasks.search.spelling import corrected
 
 GAP = 0.35
 """Below this share of the question's idf mass on the best page, the wiki's words do not cover the question.

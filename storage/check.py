@@ -13,7 +13,7 @@ from config.errors import NightwikiError, StateError
 from storage.durable import sha256
 from storage.reader import Manifest, Segment, Snapshot, read_manifest
 from storage.tables import TABLES
-from tasks import properties
+from tasks.markdown import properties
 from tasks.records import Finding
 
 if TYPE_CHECKING:

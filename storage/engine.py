@@ -19,14 +19,14 @@ from storage.answer import answer
 from storage.index_files import damage, open_index
 from storage.opened import Layer, Opened, Question, Snapshot
 from storage.passage_search import passages
-from tasks.embed import load
-from tasks.filters import Filters
-from tasks.found import Found, across
-from tasks.fusion import CONFIGURATIONS, Configuration
-from tasks.model import Model
-from tasks.ranking import interleave
-from tasks.scope import BranchChooser, ByKeywords
-from tasks.search_result import Degraded, SearchResult
+from tasks.embedding.embed import load
+from tasks.embedding.model import Model
+from tasks.search.filters import Filters
+from tasks.search.found import Found, across
+from tasks.search.fusion import CONFIGURATIONS, Configuration
+from tasks.search.ranking import interleave
+from tasks.search.result import Degraded, SearchResult
+from tasks.search.scope import BranchChooser, ByKeywords
 
 __all__ = ["Engine", "Layer", "SearchedWiki", "searched"]
 

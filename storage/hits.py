@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from storage.index_files import SearchIndex
 from storage.opened import Opened
-from tasks.bm25 import Match
-from tasks.fusion import Candidates, Fused, Ranking, parts
-from tasks.passages import Passage
-from tasks.ranking import holds
-from tasks.search_result import Explanation, Hit, HitCitation, TermEvidence
+from tasks.search.bm25 import Match
+from tasks.search.fusion import Candidates, Fused, Ranking, parts
+from tasks.search.passages import Passage
+from tasks.search.ranking import holds
+from tasks.search.result import Explanation, Hit, HitCitation, TermEvidence
 
 LONGEST_EXCERPT = 700
 """Characters; a longer block is cut at a word's end."""

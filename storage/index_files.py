@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from config.errors import StateError
-from tasks import tokens
-from tasks.passages import BLOCK, WORD, PageBlocks
-from tasks.postings import Postings, Terms
-from tasks.ragged import Ragged
+from tasks.search import tokens
+from tasks.search.passages import BLOCK, WORD, PageBlocks
+from tasks.search.postings import Postings, Terms
+from tasks.search.ragged import Ragged
 
 FORMAT = 4
 TITLE_TIMES = 3

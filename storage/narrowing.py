@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from storage.index_files import SearchIndex, VectorSet
-from tasks.fusion import Ranking
-from tasks.scope import LOOKED_AT, BranchEvidence
+from tasks.search.fusion import Ranking
+from tasks.search.scope import LOOKED_AT, BranchEvidence
 
 NO_BRANCH = -1
 SAMPLE = 2_000

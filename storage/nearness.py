@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from config.errors import ModelUnavailableError
 from storage.index_files import SearchIndex, VectorSet
 from storage.opened import Opened, Question
-from tasks.embed import is_multilingual, should_embed_question
-from tasks.model import Model
-from tasks.search_result import Degraded
+from tasks.embedding.embed import is_multilingual, should_embed_question
+from tasks.embedding.model import Model
+from tasks.search.result import Degraded
 
 _NEXT_INGEST = "Run `nightwiki ingest`"
 

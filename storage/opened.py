@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from storage.index_files import SearchIndex
 from storage.narrowing import Narrowing
-from tasks.bm25 import Scorer
-from tasks.filters import Filters, allowed
-from tasks.fusion import Configuration
-from tasks.scope import BranchChooser
-from tasks.search_result import Degraded
+from tasks.search.bm25 import Scorer
+from tasks.search.filters import Filters, allowed
+from tasks.search.fusion import Configuration
+from tasks.search.result import Degraded
+from tasks.search.scope import BranchChooser
 
 Layer = Literal["pages", "chunks", "both"]
 

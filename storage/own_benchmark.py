@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from storage.engine import Engine
-from tasks.fusion import Configuration
-from tasks.own_questions import OwnQuestion
+from tasks.search.fusion import Configuration
+from tasks.search.own_questions import OwnQuestion
 
 TOP = 5
 COMPARED: tuple[Configuration, ...] = ("bm25", "vector", "rrf", "seed", "fused")

@@ -18,13 +18,13 @@ from storage.answer import GAP, MOST_TERMS, Ranked, pieces_beside, places_for_pi
 from storage.hits import page_hit
 from storage.index_files import SearchIndex
 from storage.opened import Opened, Question
-from tasks import tokens
-from tasks.bm25 import Match, idf
-from tasks.found import Found, FoundBlock, FoundPage, Labelled
-from tasks.fusion import parts
-from tasks.model import Model
-from tasks.passages import PageBlocks, Wanted, best_passage, block_worth
-from tasks.search_result import Hit
+from tasks.embedding.model import Model
+from tasks.search import tokens
+from tasks.search.bm25 import Match, idf
+from tasks.search.found import Found, FoundBlock, FoundPage, Labelled
+from tasks.search.fusion import parts
+from tasks.search.passages import PageBlocks, Wanted, best_passage, block_worth
+from tasks.search.result import Hit
 
 SMALL = 50
 """Pages below which a wiki's own counts say little about how telling a word is."""

@@ -18,8 +18,10 @@ from config.errors import StateError
 from config.globs import matches
 from config.wiki import Wiki
 from storage.vault import Stat, Vault
-from tasks import candidate, links, pages, properties
+from tasks.markdown import links, properties
+from tasks.pages import pages
 from tasks.records import CandidateRecord, PageRecord
+from tasks.review import candidate
 from tasks.text_bytes import decode
 
 INDEX_NAME = "index.md"

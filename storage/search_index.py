@@ -26,13 +26,13 @@ from storage.index_files import (
     open_index,
     save_index,
 )
-from tasks import tokens
-from tasks.embed import cjk_page
+from tasks.embedding.embed import cjk_page
 from tasks.many import Many, here
-from tasks.passages import PageBlocks, read_blocks, term_hash
-from tasks.plain import body_start, readable
-from tasks.postings import Postings, TermCounts, Terms, count
-from tasks.ragged import Ragged
+from tasks.markdown.plain import body_start, readable
+from tasks.search import tokens
+from tasks.search.passages import PageBlocks, read_blocks, term_hash
+from tasks.search.postings import Postings, TermCounts, Terms, count
+from tasks.search.ragged import Ragged
 
 PAGE_COLUMNS = (
     "id",

@@ -12,8 +12,8 @@ from config.errors import NightwikiError
 from config.load import nearest
 from storage.reader import Layout, Manifest, Reader, Segment, Snapshot
 from storage.runs import AuditRow, Runs
+from tasks.pages.slugs import fold
 from tasks.records import PageRecord
-from tasks.slugs import fold
 
 Change = Literal["created", "changed", "renamed", "deleted"]
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from tasks import sentences, tokens
-from tasks.vocabulary import STOP_WORDS
+from tasks.compiling.vocabulary import STOP_WORDS
+from tasks.markdown import sentences
+from tasks.search import tokens
 
 __all__ = ["Coverage", "Quoted", "State", "check", "locate"]
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from tasks import index_page, properties
+from tasks.markdown import properties
+from tasks.navigation import index_page
 from tasks.records import PageRecord, SourceRecord
 
 HIDDEN = "archived"

@@ -11,16 +11,18 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from config.settings import Settings
-from tasks import linking, merge, properties, review, slugs, staging
 from tasks.commits import NO_CHANGES, Changes, FileWrite
 from tasks.contradictions.claims import ContradictionRecord, Decision
 from tasks.contradictions.page import Settled, settle
-from tasks.first_page import Common, FirstPage, NewPage, first_page_and_candidate
 from tasks.many import Many, here
-from tasks.moved import led_along
-from tasks.pages import CLAIMED
+from tasks.markdown import properties
+from tasks.pages import linking, merge, slugs
+from tasks.pages.first_page import Common, FirstPage, NewPage, first_page_and_candidate
+from tasks.pages.moved import led_along
+from tasks.pages.pages import CLAIMED
+from tasks.pages.relink import relink
 from tasks.records import CandidateRecord, Owner, PageProposal, PageRecord
-from tasks.relink import relink
+from tasks.review import review, staging
 from tasks.text_bytes import encode
 
 _NAME_TAKEN = ("its name was taken while the night was at work",)

@@ -9,9 +9,9 @@ from pathlib import Path
 from config.wiki import Wiki
 from flows.listing import index_path
 from flows.session import open_state
-from tasks import links, properties
-from tasks.blocks import split
-from tasks.index_page import MARKER
+from tasks.markdown import links, properties
+from tasks.markdown.blocks import split
+from tasks.navigation.index_page import MARKER
 from tasks.records import GOOD, BlockKind, Outcome, Owner, PageRecord
 from tests.wikis import run, vault
 

@@ -16,7 +16,7 @@ from config.wiki import open_wiki
 from flows.night import night
 from flows.steps import DirectRunner
 from flows.weekly import weekly
-from tasks.reading import ReadingHere
+from tasks.reading.reading import ReadingHere
 
 _COUNTED = frozenset({"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.truncate"})
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from storage.engine import Engine, SearchedWiki
 from storage.search_index import build_index
 from storage.tables import to_table
-from tasks.fusion import Configuration
-from tasks.model import Model
+from tasks.embedding.model import Model
 from tasks.records import ChunksRecord, EmbeddingRecord, PageRecord, SourceRecord
+from tasks.search.fusion import Configuration
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config.errors import SourceError
-from tasks.addresses import canonical, check_supported, host_address, identify, source_id, video_id
 from tasks.records import Outcome, SourceKind
+from tasks.sources.addresses import canonical, check_supported, host_address, identify, source_id, video_id
 
 ID = "dQw4w9WgXcQ"
 

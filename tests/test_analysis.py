@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.analysis import Analysis, Section, Sentence, Table, decode, encode
+from tasks.compiling.analysis import Analysis, Section, Sentence, Table, decode, encode
 
 _text = st.text(max_size=12)
 

@@ -12,7 +12,7 @@ from flows.bases import attention_base, candidates_base
 from flows.scaffold import scaffold
 from flows.session import open_state
 from flows.steps import DirectRunner
-from tasks import bases
+from tasks.review import bases
 from tests import wikis
 from tests.wikis import ENIAC, run
 

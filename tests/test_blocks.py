@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks import blocks
-from tasks.blocks import normal_hash, plain_hash, split
+from tasks.markdown import blocks
+from tasks.markdown.blocks import normal_hash, plain_hash, split
 from tasks.records import BlockKind
 
 K = BlockKind

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.bm25 import Okapi, Scorer, idf, most_possible
-from tasks.postings import Postings, count
+from tasks.search.bm25 import Okapi, Scorer, idf, most_possible
+from tasks.search.postings import Postings, count
 
 WORDS = st.sampled_from(["ada", "byte", "c++", "disk", "érr", "漢", "z3", "q"])
 DOCUMENTS = st.lists(st.lists(WORDS, max_size=12), min_size=1, max_size=12).filter(any)

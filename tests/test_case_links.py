@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tasks import properties
-from tasks.links import LinkIndex, anchors, parse
+from tasks.markdown import properties
+from tasks.markdown.links import LinkIndex, anchors, parse
 from tests import wikis
 from tests.invariants import broken
 from tests.wikis import COLOSSUS, ENIAC, page, put, run

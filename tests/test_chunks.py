@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.chunks import chunk, windows
+from tasks.reading.chunks import chunk, windows
 from tasks.records import BlockKind, Document, Part
 
 TEXTS = st.text(alphabet=st.sampled_from("ab é中. \n\u0301🙂"), max_size=400)

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.clusters import clusters
-from tasks.index_page import REST, Entry
-from tasks.scaffold import categories, with_categories
+from tasks.navigation.clusters import clusters
+from tasks.navigation.index_page import REST, Entry
+from tasks.navigation.scaffold import categories, with_categories
 
 SHIPS = [Entry(f"s{n}", f"{name} of the harbour", "", ()) for n, name in enumerate(["Tug", "Crane", "Pilot", "Quay"])]
 BIRDS = [Entry(f"b{n}", f"{name} in the garden", "", ()) for n, name in enumerate(["Finch", "Robin", "Wren"])]

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from config.settings import Settings
-from tasks.addresses import source_id
-from tasks.collect import Collected, collect, match_moves
 from tasks.records import Found, Outcome, SourceKind, SourceRecord
+from tasks.sources.addresses import source_id
+from tasks.sources.collect import Collected, collect, match_moves
 from tests.web import FakeClock
 
 OLD = 1_700_000_000

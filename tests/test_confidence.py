@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tasks.confidence import Evidence, judge, stands, supported_share
+from tasks.compiling.confidence import Evidence, judge, stands, supported_share
 
 GOOD = {"sentences": 12, "words": 260, "sources": 2, "defines": True}
 

@@ -15,9 +15,9 @@ from config.errors import NightwikiError
 from flows.context import build_pack
 from serving.schemas.registry import ANSWERS
 from storage.engine import Engine
-from tasks.filters import Filters
+from tasks.packs.token_count import count_tokens
 from tasks.records import Citation, PageRecord
-from tasks.token_count import count_tokens
+from tasks.search.filters import Filters
 from tests.search_wiki import engine, page
 
 RELAYS = "Relays hold one bit each.[^nw-00000001] The Z3 used 2,600 relays in all.[^nw-00000002]"

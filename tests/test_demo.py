@@ -8,13 +8,13 @@ import pytest
 
 import config
 from config.settings import Settings, Staging
-from tasks.analysis import Analysis, decode
-from tasks.compile import Compilation, CompileRequest, SourceNotes
-from tasks.extractive import ExtractiveCompiler, analyse_document
-from tasks.linking import Names, link_block
-from tasks.reading import ReadJob, ReadResult, read
+from tasks.compiling.analysis import Analysis, decode
+from tasks.compiling.compile import Compilation, CompileRequest, SourceNotes
+from tasks.compiling.extractive import ExtractiveCompiler, analyse_document
+from tasks.pages.linking import Names, link_block
+from tasks.reading.reading import ReadJob, ReadResult, read
 from tasks.records import BlockKind, Outcome, PageProposal
-from tasks.staging import hold_back
+from tasks.review.staging import hold_back
 
 SOURCES = Path(config.__file__).parent / "data" / "demo" / "raw_sources"
 LISTS = {"sources.yaml", "inbox.md"}

@@ -10,7 +10,7 @@ import pytest
 
 from config.errors import ModelUnavailableError
 from config.settings import Embedding
-from tasks import embed
+from tasks.embedding import embed
 
 needs_offline = pytest.mark.skipif(embed.offline_model() is None, reason="the offline extra is not installed")
 PACKAGED = Path(embed.__file__).parents[1] / "config" / "data" / "models" / "all-minilm-l6-v2"

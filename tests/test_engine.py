@@ -13,11 +13,11 @@ import pytest
 
 from config.errors import ModelUnavailableError
 from storage.engine import Engine, SearchedWiki
-from tasks.embed import Embedder
-from tasks.filters import Filters
-from tasks.fusion import CONFIGURATIONS
-from tasks.model import Model
+from tasks.embedding.embed import Embedder
+from tasks.embedding.model import Model
 from tasks.records import Chunk, ChunksRecord, Citation, SourceKind, SourceRecord
+from tasks.search.filters import Filters
+from tasks.search.fusion import CONFIGURATIONS
 from tests.search_wiki import Concepts, Snapshots, Tables, embedded, engine, page, publish
 
 SHIPS = Concepts({"vessel": "ship", "boat": "ship", "freighter": "ship"})

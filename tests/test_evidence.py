@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks import blocks, links, properties
-from tasks.evidence import anchor, decode_document, encode_document, render
+from tasks.markdown import blocks, links, properties
+from tasks.reading.evidence import anchor, decode_document, encode_document, render
 from tasks.records import BlockKind, Document, Part
 
 WORDS = [

@@ -10,8 +10,8 @@ import pytest
 
 from benchmarks.extraction import word_f1
 from config.errors import SourceError
-from tasks.decode import decode
-from tasks.extract_html import extract
+from tasks.extraction.decode import decode
+from tasks.extraction.html import extract
 from tasks.records import BlockKind, Outcome
 
 SENTENCE = "The Z3 was completed by Konrad Zuse in Berlin in 1941 and used about two thousand relays for its logic. "
@@ -174,7 +174,7 @@ def test_news_pages_are_read_at_least_as_well_as_by_trafilatura(shared: Path) ->
     """On the gold pages word F1 is no lower than trafilatura's own, no page is taken for a wall, none for an order."""
     import trafilatura
 
-    from tasks.sanitise import orders
+    from tasks.reading.sanitise import orders
 
     folder = shared / "sources" / "html"
     truth = json.loads((folder / "ground-truth.json").read_text("utf-8"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tasks.extract_markdown import extract
+from tasks.extraction.markdown import extract
 from tasks.records import BlockKind
 
 NOTE = """---
@@ -60,7 +60,7 @@ def test_words_and_anchors() -> None:
 
 def test_anchors_are_headings_to_the_link_parser() -> None:
     """An anchor and the heading as written are the same to links."""
-    from tasks.links import heading_key
+    from tasks.markdown.links import heading_key
 
     keys = {heading_key(line.lstrip("# ")) for line in NOTE.split("\n") if line.startswith("#")}
     assert all(heading_key(part.anchor) in keys for part in extract(NOTE).parts if part.anchor)

@@ -12,7 +12,7 @@ import pptx
 import pytest
 
 from config.errors import SourceError
-from tasks.extract_office import extract
+from tasks.extraction.office import extract
 from tasks.records import BlockKind, Outcome
 
 

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from config.errors import SourceError
-from tasks.extract_pdf import extract
+from tasks.extraction.pdf import extract
 from tasks.records import BlockKind, Outcome
 from tests.pdfs import grown, lines, pdf
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tasks import extract_transcript
-from tasks.extract_text import extract, extract_csv
+from tasks.extraction import transcript as extract_transcript
+from tasks.extraction.text import extract, extract_csv
 from tasks.records import BlockKind
 
 

@@ -10,10 +10,10 @@ from itertools import permutations
 
 import pytest
 
-from tasks.analysis import decode
-from tasks.compile import Compilation, CompileRequest, KnownPage, SourceNotes
-from tasks.confidence import stands
-from tasks.extractive import ExtractiveCompiler, analyse, analyse_document
+from tasks.compiling.analysis import decode
+from tasks.compiling.compile import Compilation, CompileRequest, KnownPage, SourceNotes
+from tasks.compiling.confidence import stands
+from tasks.compiling.extractive import ExtractiveCompiler, analyse, analyse_document
 from tasks.records import BlockKind, Document, PageProposal, Part
 
 HTML = """# ENIAC

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from config.errors import SourceError
-from tasks.feeds import FeedEntry, entries, looks_like_feed
 from tasks.records import Outcome
+from tasks.sources.feeds import FeedEntry, entries, looks_like_feed
 
 URL = "https://ex.org/blog/feed.xml"
 Z3 = FeedEntry("The Z3", "https://ex.org/blog/z3", "1941-05-12T00:00:00Z")

@@ -15,8 +15,8 @@ import pytest
 
 from config.errors import SourceError
 from config.settings import Fetch
-from tasks.fetch import Fetcher, FetchRequest, next_try
-from tasks.network import tls_context
+from tasks.fetching.fetch import Fetcher, FetchRequest, next_try
+from tasks.fetching.network import tls_context
 from tasks.records import Outcome
 from tests.web import Asked, FakeClock, Reply, Web, certificate, gzipped, page, redirect, serve
 

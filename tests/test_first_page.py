@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tasks.crew import Crew
-from tasks.first_page import Common, NewPage, first_page
-from tasks.linking import Names
-from tasks.merge import new_page
+from tasks.pages.first_page import Common, NewPage, first_page
+from tasks.pages.linking import Names
+from tasks.pages.merge import new_page
+from tasks.pages.relink import relink
 from tasks.records import BlockKind, Citation, PageProposal, ProposedBlock
-from tasks.relink import relink
 
 NAMES = Names.of(
     [

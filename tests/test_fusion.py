@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tasks.fusion import CONFIGURATIONS, Candidates, Configuration, Ranking, fuse, reciprocal
+from tasks.search.fusion import CONFIGURATIONS, Candidates, Configuration, Ranking, fuse, reciprocal
 
 
 def candidates(**of: tuple[float, float, float]) -> Candidates:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.compile import KnownPage
-from tasks.grouping import Subject, plan
+from tasks.compiling.compile import KnownPage
+from tasks.compiling.grouping import Subject, plan
 
 POOL = {
     "s1": ("zuse-z3", "=z3-computer"),

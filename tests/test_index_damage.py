@@ -18,7 +18,7 @@ from storage.reader import Reader
 from storage.search_index import build_index
 from storage.state import WikiState
 from tasks.commits import Changes
-from tasks.model import Model
+from tasks.embedding.model import Model
 from tasks.records import Chunk, ChunksRecord, EmbeddingRecord, PageRecord
 from tests.search_wiki import Concepts, Snapshots, Tables, embedded, page, publish
 

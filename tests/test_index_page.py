@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks import index_page
-from tasks.index_page import MARKER, Entry
+from tasks.navigation import index_page
+from tasks.navigation.index_page import MARKER, Entry
 
 Z3 = Entry("zuse-z3", "Zuse Z3", "A relay computer.", ("computers",))
 ENIAC = Entry("eniac", "ENIAC", "A tube computer.", ("computers", "history"))

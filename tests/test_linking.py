@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.linking import Names, link_block, mentions, unlink
+from tasks.pages.linking import Names, link_block, mentions, unlink
 
 PAGES = [
     ("zuse-z3", "Zuse Z3", ("Z3",)),

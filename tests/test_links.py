@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks import links, properties
-from tasks.links import LinkIndex, parse
+from tasks.markdown import links, properties
+from tasks.markdown.links import LinkIndex, parse
 
 
 def targets(markdown: str) -> list[str]:

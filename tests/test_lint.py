@@ -13,8 +13,8 @@ from flows.lint import LintReport, lint
 from flows.night import sync
 from flows.steps import DirectRunner
 from flows.undo import undo
+from tasks.embedding.near import Compared, compare
 from tasks.lint.registry import CHECKS
-from tasks.near import Compared, compare
 from tasks.records import EmbeddingRecord, Finding
 from tests import wikis
 from tests.wikis import COLOSSUS, ENIAC, put, run, vault

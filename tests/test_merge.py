@@ -11,8 +11,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tasks import merge, pages, properties
-from tasks.blocks import split
+from tasks.markdown import properties
+from tasks.markdown.blocks import split
+from tasks.pages import merge, pages
 from tasks.records import BlockKind, Citation, Owner, PageProposal, PageRecord, ProposedBlock
 
 NIGHT = "2026-11-30T02:00:00Z"

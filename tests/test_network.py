@@ -9,8 +9,8 @@ import pytest
 
 from config.errors import SourceError
 from config.settings import Fetch
-from tasks.fetch import Fetcher
-from tasks.network import Guard, RefusedAddressError, is_public
+from tasks.fetching.fetch import Fetcher
+from tasks.fetching.network import Guard, RefusedAddressError, is_public
 from tasks.records import Outcome
 from tests.web import FakeClock, Web, page
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from storage.own_benchmark import Found, OwnReport, compare
-from tasks.own_questions import OwnPage, draw, is_paraphrase, spread_of
+from tasks.search.own_questions import OwnPage, draw, is_paraphrase, spread_of
 from tests.search_wiki import Concepts, engine, page
 
 TEXTS = {

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from tasks.blocks import normal_hash, split
-from tasks.ownership import Alignment, align
+from tasks.markdown.blocks import normal_hash, split
+from tasks.pages.ownership import Alignment, align
 from tasks.records import BlockRecord, Owner
 
 OLD = """# Title

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tasks.pages import read_page, value_hash
+from tasks.pages.pages import read_page, value_hash
 from tasks.records import Owner, PageRecord, PropertyRecord
 
 NOTE = '---\ntitle: "My: note"\ntags: [a, b]\naliases: N\nstatus: Draft\ncreated: 2024-05-06\n---\n# Heading\n\nText.\n'

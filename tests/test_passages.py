@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.passages import Passage, Wanted, by_meaning, by_words, read_blocks
-from tasks.plain import body_start, plain, readable
+from tasks.markdown.plain import body_start, plain, readable
+from tasks.search.passages import Passage, Wanted, by_meaning, by_words, read_blocks
 
 PAGE = """---
 title: Zuse

@@ -3,7 +3,8 @@
 import pytest
 import trafilatura
 
-from tasks import extract_html, html_tree, plain_article
+from tasks.extraction import html as extract_html
+from tasks.extraction import html_tree, plain_article
 
 SENTENCE = "The machine that the engineers built in the cellar added two numbers in the time of a breath. "
 PROSE = "".join(f"<p>{number}. {SENTENCE * 3}</p>" for number in range(8))

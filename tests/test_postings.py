@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.postings import Postings, count
-from tasks.ragged import Ragged
+from tasks.search.postings import Postings, count
+from tasks.search.ragged import Ragged
 
 DOCUMENT = st.lists(st.sampled_from(["a", "b", "cc", "é", "漢", "x-1"]), max_size=6)
 

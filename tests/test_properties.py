@@ -10,8 +10,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks import properties
-from tasks.properties import Plain, edit, read
+from tasks.markdown import properties
+from tasks.markdown.properties import Plain, edit, read
 
 HARD = [
     "Rust: part 1 : traits",

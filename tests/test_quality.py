@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tasks.quality import judge
+from tasks.reading.quality import judge
 
 GOOD = {
     "English": "This chapter deals with the graphical user interface of early machines and how people used it. " * 3,

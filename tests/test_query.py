@@ -15,10 +15,10 @@ from config.errors import ModelError, NightwikiError
 from flows.query import answer, answer_events
 from serving.schemas.registry import ANSWERS
 from storage.engine import Engine, SearchedWiki
-from tasks.answering import Cited, Done, Failed, Hits, Sentence, event_json
+from tasks.answers.answering import Cited, Done, Failed, Hits, Sentence, event_json
 from tasks.llm.ask import Prompt, Spent, fine
-from tasks.questions import parts
 from tasks.records import Chunk, ChunksRecord, Citation, Outcome, SourceKind, SourceRecord
+from tasks.search.questions import parts
 from tests.search_wiki import Snapshots, Tables, engine, page, publish
 
 Z3 = "The Z3 was built by Konrad Zuse in Berlin.[^nw-00000001] It was finished in 1941.[^nw-00000002]"

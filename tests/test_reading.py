@@ -17,8 +17,8 @@ import pytest
 
 from config.settings import Extract, Settings
 from tasks.crew import Crew
-from tasks.evidence import encode_document
-from tasks.reading import ReadingPool, ReadJob, ReadResult, read
+from tasks.reading.evidence import encode_document
+from tasks.reading.reading import ReadingPool, ReadJob, ReadResult, read
 from tasks.records import Document, Outcome
 
 TEXT = "The Z3 was completed by Konrad Zuse in Berlin in the year 1941.\n\nIt used about two thousand relays.\n"
@@ -200,7 +200,7 @@ def test_workers_end_with_their_parent(tmp_path: Path) -> None:
         "import os, sys, threading\n"
         f"sys.path[:] = {sys.path!r}\n"
         "from tests.test_reading import behave, settings\n"
-        "from tasks.reading import ReadingPool, ReadJob\n"
+        "from tasks.reading.reading import ReadingPool, ReadJob\n"
         f"jobs = [ReadJob({slow.source_id!r}, {slow.path!r}, 'slow.txt')]\n"
         "pool = ReadingPool(settings(workers=1), behave)\n"
         "threading.Thread(target=lambda: list(pool.read(jobs)), daemon=True).start()\n"

@@ -15,8 +15,8 @@ from benchmarks.measures import difference, per_query
 from config.settings import Embedding
 from config.wiki import model_cache, open_wiki
 from storage.engine import Engine, searched
-from tasks import embed
-from tasks.fusion import Configuration
+from tasks.embedding import embed
+from tasks.search.fusion import Configuration
 
 HELD_BY_THE_DEMO: Mapping[tuple[Configuration, str], float] = {
     ("bm25", "identifier"): 1.0,

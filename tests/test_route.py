@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks import route
+from tasks.navigation import route
 
 TABLE = """My own words first.
 

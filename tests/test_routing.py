@@ -12,7 +12,8 @@ from config.errors import NightwikiError
 from flows import routing
 from flows.scaffold import scaffold
 from flows.steps import DirectRunner
-from tasks import branches, links, route
+from tasks.markdown import links
+from tasks.navigation import branches, route
 from tests import wikis
 from tests.wikis import COLOSSUS, ENIAC, put, run
 

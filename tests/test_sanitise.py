@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks import sanitise
-from tasks.sanitise import clean, orders, smuggled
+from tasks.reading import sanitise
+from tasks.reading.sanitise import clean, orders, smuggled
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from flows.reading_in import Review
 from flows.saving import save
 from flows.steps import DirectRunner
 from storage.engine import Engine, searched
-from tasks.answering import Answer
+from tasks.answers.answering import Answer
 from tests import wikis
 
 NOW = "2026-03-02T12:00:00Z"

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks import index_page, scaffold
-from tasks.index_page import MARKER, Entry
-from tasks.scaffold import categories, sections, with_categories
+from tasks.navigation import index_page, scaffold
+from tasks.navigation.index_page import MARKER, Entry
+from tasks.navigation.scaffold import categories, sections, with_categories
 
 Z3 = Entry("zuse-z3", "Zuse Z3", "A relay computer.", ("computers",))
 ENIAC = Entry("eniac", "ENIAC", "A tube computer.", ("computers", "history"))

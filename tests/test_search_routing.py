@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from config.load import parse_settings
 from config.settings import Search, Settings
 from storage.engine import Engine, SearchedWiki, searched
-from tasks.filters import Filters
+from tasks.embedding.model import Model
 from tasks.llm.client import connect
-from tasks.model import Model
-from tasks.scope import BranchChooser, BranchEvidence, ByKeywords
-from tasks.scope_by_model import ByModel
+from tasks.search.filters import Filters
+from tasks.search.scope import BranchChooser, BranchEvidence, ByKeywords
+from tasks.search.scope_by_model import ByModel
 from tests.loopback_model import loopback
 from tests.search_wiki import Concepts, Snapshots, Tables, embedded, page, publish
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks import sentences
+from tasks.markdown import sentences
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.slugs import file_stem, fold, slugify
+from tasks.pages.slugs import file_stem, fold, slugify
 
 ODD = [
     "AC/DC: live?",

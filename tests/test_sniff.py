@@ -9,8 +9,8 @@ import zipfile
 import pytest
 
 from config.errors import SourceError
+from tasks.extraction.sniff import sniff
 from tasks.records import Outcome
-from tasks.sniff import sniff
 
 HTML = b"<!DOCTYPE html><html><head><title>T</title></head><body><p>Words.</p></body></html>"
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.records import SourceKind
-from tasks.source_list import read_inbox, read_list
+from tasks.sources.source_list import read_inbox, read_list
 
 LIST = """
 # what I read

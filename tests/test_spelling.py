@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.postings import Postings, count
-from tasks.spelling import corrected
+from tasks.search.postings import Postings, count
+from tasks.search.spelling import corrected
 
 WORDS = ["relay", "relais", "transistor", "transit", "compiler", "compilers", "z3", "user_id", "moth", "straße"]
 POSTINGS = Postings.of([count(WORDS), count(["compiler", "relay"])])

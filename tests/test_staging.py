@@ -6,7 +6,7 @@ import pytest
 
 from config.settings import Staging
 from tasks.records import PageProposal
-from tasks.staging import hold_back
+from tasks.review.staging import hold_back
 
 
 def proposal(confidence: str, stage: tuple[str, ...] = ()) -> PageProposal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tasks import subjects
+from tasks.compiling import subjects
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tasks import tagging
+from tasks.compiling import tagging
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,9 @@ from flows.night import review
 from flows.reading_in import Review
 from flows.session import open_state
 from flows.steps import DirectRunner
-from tasks import pages, properties
-from tasks.three_way import three_way
+from tasks.markdown import properties
+from tasks.pages import pages
+from tasks.pages.three_way import three_way
 from tests import wikis
 from tests.invariants import broken
 from tests.test_cli import told

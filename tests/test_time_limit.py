@@ -17,7 +17,7 @@ from flows.session import Session
 from flows.steps import DirectRunner
 from serving.new_wiki import carry_out, plan
 from tasks.llm.ask import Asker, Role
-from tasks.reading import Analyse, ReadingPool, ReadJob, ReadResult
+from tasks.reading.reading import Analyse, ReadingPool, ReadJob, ReadResult
 from tests.web import Web, page
 from tests.writing_model import RuleAsker
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.token_count import TOKENIZER, count_tokens, pieces
+from tasks.packs.token_count import TOKENIZER, count_tokens, pieces
 
 _SIGNS = ("\n", "\n\n", "\r\n", "\\n", "\\n\\n", '":"', '"', "'", "'s", " ", "  ", "/", "\t", "\x0b", "\x1c", "\x85")
 _LETTERS = ("a", "n", "Z", "é", "e\u0301", "\u0301", "ſ", "漢", "。", "😀", "\u2028", "\u00a0", "\u3000", "1", "12")

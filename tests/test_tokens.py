@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.tokens import cjk_share, fold, has_cjk, name_words, terms
+from tasks.search.tokens import cjk_share, fold, has_cjk, name_words, terms
 
 PAGE = "IT-644 raises the cacheability of user_id in v0.13.0b2; it can't be done in C++ or C# in real-time."
 

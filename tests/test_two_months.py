@@ -16,10 +16,10 @@ from flows.night import night
 from flows.session import open_state
 from flows.steps import DirectRunner
 from flows.weekly import weekly
-from tasks import route, scaffold
-from tasks.pages import stem_of
-from tasks.reading import ReadingHere
-from tasks.slugs import fold
+from tasks.navigation import route, scaffold
+from tasks.pages.pages import stem_of
+from tasks.pages.slugs import fold
+from tasks.reading.reading import ReadingHere
 from tests import wikis
 from tests.invariants import broken
 from tests.mortal import Mortal

@@ -14,11 +14,11 @@ from flows.contradictions import Verdict, decide
 from flows.session import Session, open_state
 from flows.steps import DirectRunner
 from storage.reader import Reader
-from tasks import links
 from tasks.contradictions.claims import Decision
 from tasks.digest import NightReport, cost_line, markdown
 from tasks.llm.ask import Asker, Kind, ModelError, Prompt, Role, Spent
 from tasks.llm.estimate import Estimate
+from tasks.markdown import links
 from tasks.records import Outcome, SourceRecord
 from tests import wikis
 from tests.loopback_model import loopback

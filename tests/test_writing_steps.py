@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from serving.new_wiki import _PURPOSE
-from tasks.compile import KnownPage
+from tasks.compiling.compile import KnownPage
 from tasks.coverage_check import Quoted, State, check, locate
 from tasks.llm.ask import Kind, ModelError, Prompt
 from tasks.records import BlockKind, Citation, Document, Part

@@ -10,9 +10,9 @@ import pytest
 
 from config.errors import SourceError
 from config.settings import Fetch
-from tasks.fetch import Fetcher
+from tasks.fetching.fetch import Fetcher
+from tasks.fetching.youtube import session, transcript
 from tasks.records import Outcome
-from tasks.youtube import session, transcript
 from tests.web import FakeClock, Reply, Web, page, redirect
 
 VIDEO = "GJLlxj_dtq8"

@@ -8,7 +8,7 @@ from config.wiki import Wiki, open_wiki
 from flows.night import night
 from flows.steps import DirectRunner
 from tasks.digest import NightReport
-from tasks.reading import ReadingHere
+from tasks.reading.reading import ReadingHere
 
 SETTINGS = "name: test\nsources:\n  settle_seconds: 0\nsearch:\n  vector: off\n"
 

@@ -14,8 +14,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from tasks import sentences, subjects
+from tasks.compiling import subjects
 from tasks.llm.ask import Kind, M, ModelError, Prompt, Spent, fine
+from tasks.markdown import sentences
 from tests.loopback_model import Question
 
 _PASSAGE = re.compile(r"^\[(c\d+)\] (.*?)(?=^\[c\d+\] |^#|\Z)", re.M | re.S)

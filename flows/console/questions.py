@@ -24,11 +24,11 @@ from flows.console.artifacts import is_private, show_text
 from flows.context import TOKENS, build_pack
 from flows.query import answer
 from storage.engine import Engine, searched
-from tasks.answering import Answer
-from tasks.filters import Filters
+from tasks.answers.answering import Answer
 from tasks.llm.ask import Asker
-from tasks.pack_choice import MOST_A_PAGE
-from tasks.search_result import Degraded
+from tasks.packs.choice import MOST_A_PAGE
+from tasks.search.filters import Filters
+from tasks.search.result import Degraded
 
 KEPT = timedelta(days=7)
 """How long a result is good for."""

@@ -21,11 +21,13 @@ from storage.history import ABSENT, Kept, Past, Restored, unwind
 from storage.journal import Closed
 from storage.readin import ReadIn, resolver
 from storage.tables import Row
-from tasks import candidate, pages, properties
 from tasks.commits import Changes, FileWrite
-from tasks.linking import Names
+from tasks.markdown import properties
+from tasks.pages import pages
+from tasks.pages.linking import Names
+from tasks.pages.relink import relink
 from tasks.records import CandidateRecord, EmbeddingRecord, PageRecord
-from tasks.relink import relink
+from tasks.review import candidate
 from tasks.text_bytes import decode, digest, encode
 
 _ANCHOR = re.compile(r" (\^p\d+)[ \t]*$", re.M)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from tasks import index_page, links, route
-from tasks.pages import stem_of
+from tasks.markdown import links
+from tasks.navigation import index_page, route
+from tasks.pages.pages import stem_of
 from tasks.records import PageRecord
 
 

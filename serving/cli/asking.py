@@ -12,8 +12,8 @@ import click
 
 from config.errors import NightwikiError
 from config.wiki import Wiki, find_wiki
-from tasks.filters import LEVELS, Filters
-from tasks.search_result import Degraded
+from tasks.search.filters import LEVELS, Filters
+from tasks.search.result import Degraded
 
 if TYPE_CHECKING:
     from storage.engine import Engine

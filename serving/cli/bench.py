@@ -23,7 +23,7 @@ def bench(wiki: Wiki, pages: int, seed: int, as_json: bool) -> None:
     from storage.engine import Engine, searched
     from storage.own_benchmark import compare
     from storage.reader import Reader
-    from tasks.own_questions import OwnPage, draw
+    from tasks.search.own_questions import OwnPage, draw
 
     snapshot = Reader(wiki.state_dir).current()
     rows = snapshot.pages() if snapshot is not None else ()

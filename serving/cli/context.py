@@ -11,7 +11,7 @@ from config.errors import NightwikiError
 from serving.cli.asking import asker_of, asking_options, open_wikis, words
 from serving.cli.common import dry_run_option, json_option
 from serving.cli.group import DefaultGroup, Example
-from tasks.filters import Filters
+from tasks.search.filters import Filters
 
 
 @click.group(cls=DefaultGroup, default="build")

@@ -14,8 +14,8 @@ from config.wiki import Wiki
 from serving.cli.asking import asker_of, asking_options, open_wikis, words
 from serving.cli.common import dry_run_option, json_option
 from serving.cli.group import Example
-from tasks.answering import Answer, Cited, Done, Event, Failed, Hits, Reference, Sentence, collected, event_json
-from tasks.filters import Filters
+from tasks.answers.answering import Answer, Cited, Done, Event, Failed, Hits, Reference, Sentence, collected, event_json
+from tasks.search.filters import Filters
 
 _UNSURE = {"uncovered": "?", "translated": "~"}
 

@@ -13,9 +13,9 @@ import click
 from serving.cli.asking import asking_options, open_wikis, words
 from serving.cli.common import json_option
 from serving.cli.group import Example
-from tasks.filters import Filters
-from tasks.fusion import CONFIGURATIONS, Configuration
-from tasks.search_result import Hit, SearchResult
+from tasks.search.filters import Filters
+from tasks.search.fusion import CONFIGURATIONS, Configuration
+from tasks.search.result import Hit, SearchResult
 
 if TYPE_CHECKING:
     from storage.engine import Layer

@@ -37,7 +37,7 @@ from serving.schemas.base import SCHEMA_VERSION
 from serving.schemas.registry import ANSWERS
 from serving.schemas.review import CandidateAnswer, CandidateDiffAnswer, CandidatesAnswer, ReviewAnswer
 from serving.schemas.runs import ChangesAnswer, RunsAnswer, SourcesAnswer, StatusAnswer
-from tasks.answering import event_json
+from tasks.answers.answering import event_json
 from tasks.text_bytes import shown
 
 if TYPE_CHECKING:

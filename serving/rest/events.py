@@ -12,7 +12,7 @@ from typing import Any
 
 from config.errors import NightwikiError
 from serving.rest.answers import as_json
-from tasks.answering import Failed, event_json
+from tasks.answers.answering import Failed, event_json
 
 log = logging.getLogger(__name__)
 

@@ -10,14 +10,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tasks import properties
-from tasks.blocks import Resolve, references, split
+from tasks.compiling.page_words import language_of
 from tasks.contradictions.claims import ContradictionRecord, Decision
 from tasks.contradictions.page import BLOCK, SAID, STATUS, callout, cut, labels_of, open_shown, without
-from tasks.merge import merge_page
-from tasks.own_blocks import own_blocks, remembering
-from tasks.page_words import language_of
-from tasks.pages import CLAIMED, DEFINITION, digest, read_page
+from tasks.markdown import properties
+from tasks.markdown.blocks import Resolve, references, split
+from tasks.pages.merge import merge_page
+from tasks.pages.own_blocks import own_blocks, remembering
+from tasks.pages.pages import CLAIMED, DEFINITION, digest, read_page
 from tasks.records import Owner, PageProposal, PageRecord
 
 _PROPERTIES = ("title", "aliases", "tags", "type", "status", "confidence", "sources")

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from tasks import sentences
 from tasks.contradictions import cjk
 from tasks.contradictions import words as known
 from tasks.contradictions.claims import Claim, Clash, ClashKind, clash_id
 from tasks.contradictions.form import Figure, Form, Token, When, form_of, needs_a_subject, plainly_said
+from tasks.markdown import sentences
 
 _DESCRIBES = re.compile(r"[,–—]\s+(?:a|an|the|which|who|ein|eine|der|die|das|un|une|le|la) |\b(?:and|und|et|y)\b")
 _MOST_MORE = 12  # content words that one sentence may have more than the other

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from tasks import sentences
+from tasks.compiling.vocabulary import STOP_WORDS
 from tasks.contradictions import words as known
-from tasks.vocabulary import STOP_WORDS
+from tasks.markdown import sentences
 
 
 @dataclass(frozen=True, slots=True)

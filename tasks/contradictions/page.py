@@ -10,11 +10,11 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tasks.confidence import LEVELS
+from tasks.compiling.confidence import LEVELS
+from tasks.compiling.page_words import page_words
+from tasks.compiling.proposed import label_of
 from tasks.contradictions.claims import Claim, Clash, ContradictionRecord, Decision, known_as
-from tasks.escape import escape_paragraph
-from tasks.page_words import page_words
-from tasks.proposed import label_of
+from tasks.markdown.escape import escape_paragraph
 from tasks.records import BlockKind, Citation, PageProposal, PageRecord, ProposedBlock
 
 BLOCK = "clash:"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tasks import links
 from tasks.lint.desk import Desk
 from tasks.lint.model import ERROR, Check, Issue
 from tasks.lint.repair import retargeted
-from tasks.pages import stem_of
+from tasks.markdown import links
+from tasks.pages.pages import stem_of
 
 
 def _find(desk: Desk) -> Iterator[Issue]:

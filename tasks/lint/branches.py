@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tasks import route
 from tasks.lint.desk import Desk
 from tasks.lint.model import WARNING, Check, Issue
-from tasks.pages import stem_of
-from tasks.slugs import fold
+from tasks.navigation import route
+from tasks.pages.pages import stem_of
+from tasks.pages.slugs import fold
 
 
 def _find(desk: Desk) -> Iterator[Issue]:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from tasks import blocks, links, properties
-from tasks.blocks import Block
 from tasks.contradictions.claims import ContradictionRecord
+from tasks.markdown import blocks, links, properties
+from tasks.markdown.blocks import Block
+from tasks.pages.slugs import fold
 from tasks.records import BlockRecord, Document, Owner, PageRecord, SourceRecord
-from tasks.slugs import fold
 
 _BLOCK_ID = re.compile(r"(?<![\w^\\])\^([A-Za-z0-9-]+)[ \t]*\r?$", re.M)
 _KEY = re.compile(r"^([^\s#:\-][^:\n]*):", re.M)

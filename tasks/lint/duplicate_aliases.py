@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tasks.lint.desk import Desk
 from tasks.lint.model import WARNING, Check, Issue
-from tasks.slugs import fold
+from tasks.pages.slugs import fold
 
 
 def _find(desk: Desk) -> Iterator[Issue]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from tasks.lint.desk import Desk
 from tasks.lint.model import WARNING, Check, Issue
+from tasks.pages.slugs import fold
 from tasks.records import PageRecord
-from tasks.slugs import fold
 
 
 def _find(desk: Desk) -> Iterator[Issue]:

@@ -7,10 +7,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from tasks import links
-from tasks.confidence import stands
+from tasks.compiling.confidence import stands
 from tasks.lint.desk import Desk
 from tasks.lint.model import ERROR, Check, Issue
+from tasks.markdown import links
 from tasks.records import Citation, PageRecord
 
 _ESCAPED = re.compile(r"\\([^\w\s])")

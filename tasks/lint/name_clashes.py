@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from tasks.lint.desk import Desk
 from tasks.lint.model import ERROR, Check, Issue
-from tasks.slugs import fold
+from tasks.pages.slugs import fold
 
 
 def _find(desk: Desk) -> Iterator[Issue]:

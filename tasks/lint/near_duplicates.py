@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from tasks import plain
 from tasks.lint.desk import Desk
 from tasks.lint.model import WARNING, Check, Issue
+from tasks.markdown import plain
 from tasks.records import PageRecord
-from tasks.tokens import terms
+from tasks.search.tokens import terms
 
 SIMILAR = 0.92
 """Cosine of two pages' embeddings from which they are compared by their words."""

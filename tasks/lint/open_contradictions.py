@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tasks.blocks import split
 from tasks.contradictions.page import BLOCK, open_shown
 from tasks.lint.desk import Desk
 from tasks.lint.model import WARNING, Check, Issue
-from tasks.properties import body_start
+from tasks.markdown.blocks import split
+from tasks.markdown.properties import body_start
 
 
 def _find(desk: Desk) -> Iterator[Issue]:

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tasks import blocks, links, properties
-from tasks.blocks import Resolve
 from tasks.lint.desk import Desk, Seen
 from tasks.lint.model import Issue, Repair
-from tasks.pages import digest, stem_of
+from tasks.markdown import blocks, links, properties
+from tasks.markdown.blocks import Resolve
+from tasks.pages.pages import digest, stem_of
 from tasks.records import BlockKind, Owner, PageRecord
 
 _TEXT = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.TABLE, BlockKind.QUOTE})

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tasks import plain, sentences
-from tasks.confidence import stands
+from tasks.compiling.confidence import stands
 from tasks.lint.desk import Desk, OwnBlock
 from tasks.lint.model import WARNING, Check, Issue
+from tasks.markdown import plain, sentences
 from tasks.records import BlockKind, PageRecord
 
 _ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]+", re.M)

@@ -26,7 +26,7 @@ from tasks.llm.budget import OpenPurse, Purse, Ticket, Usage
 from tasks.llm.prices import model_for, price_of
 from tasks.llm.reply import UnusableReply, read_reply
 from tasks.llm.wording import again, json_schema, wording
-from tasks.token_count import count_tokens
+from tasks.packs.token_count import count_tokens
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
 from config.settings import Settings
+from tasks.fetching.network import tls_context
 from tasks.llm.prices import is_near
-from tasks.network import tls_context
 
 if TYPE_CHECKING:
     import httpx2

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from tasks import sentences, subjects
+from tasks.compiling import subjects
 from tasks.coverage_check import locate
 from tasks.llm.ask import Asker, Kind, ModelError, Part, Prompt, Role
-from tasks.sanitise import clean
+from tasks.markdown import sentences
+from tasks.reading.sanitise import clean
 from tasks.writing.naming import is_given
 from tasks.writing.passages import WINDOW, Passage, Passages, shown, windows
 from tasks.writing.replies import Analysed

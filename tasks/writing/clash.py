@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from tasks import sentences
+from tasks.compiling.overlap import figures
 from tasks.contradictions.claims import Claim, Clash, ClashKind, clash_id
-from tasks.overlap import figures
+from tasks.markdown import sentences
 
 _REPORTED = re.compile(
     r"\b(?:claim(?:s|ed|ing)?|alleg\w+|myth|legend|rumou?r\w*|suppos\w+|wrongly|mistaken\w*|falsely|erroneous\w*|"

@@ -14,11 +14,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from config.settings import Chunks
-from tasks.compile import Compilation, CompileRequest, Given, KnownPage, Material, Remark, Verdict
-from tasks.linking import Names, mentions
+from tasks.compiling.compile import Compilation, CompileRequest, Given, KnownPage, Material, Remark, Verdict
+from tasks.compiling.subjects import key_of
 from tasks.llm.ask import Asker, ModelError
+from tasks.pages.linking import Names, mentions
 from tasks.records import Chunk, Outcome
-from tasks.subjects import key_of
 from tasks.writing import analyse, decide, semantic, settle, write
 from tasks.writing.analyse import Notes
 from tasks.writing.comparing import compare

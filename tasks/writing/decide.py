@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tasks import properties, subjects
+from tasks.compiling import subjects
 from tasks.llm.ask import Asker, Part, Prompt, Role
-from tasks.sanitise import clean
-from tasks.sentences import plain
+from tasks.markdown import properties
+from tasks.markdown.sentences import plain
+from tasks.reading.sanitise import clean
 from tasks.writing.analyse import Notes, Topic
 from tasks.writing.find import Offer
 from tasks.writing.naming import is_given, words_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from threading import Lock
 
-from tasks.compile import Verdict
+from tasks.compiling.compile import Verdict
 from tasks.llm.ask import Kind, ModelError
 from tasks.records import Outcome
 

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tasks import tokens
-from tasks.compile import KnownPage
-from tasks.subjects import key_of
+from tasks.compiling.compile import KnownPage
+from tasks.compiling.subjects import key_of
+from tasks.search import tokens
 from tasks.writing.analyse import Topic
 
 MOST = 6

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from tasks import tokens
 from tasks.coverage_check import GLUE
+from tasks.search import tokens
 
 _QUALIFIER = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 _NAMES = re.compile(r"(?<=\s)[^\W\d_][\w'’-]*|\d[\d.,]*")

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from tasks import sentences
-from tasks.confidence import Evidence, judge
+from tasks.compiling.confidence import Evidence, judge
+from tasks.compiling.overlap import figures
+from tasks.compiling.page_words import main_language
 from tasks.contradictions.claims import Clash
-from tasks.escape import escape_inline, escape_paragraph
-from tasks.overlap import figures
-from tasks.page_words import main_language
+from tasks.markdown import sentences
+from tasks.markdown.escape import escape_inline, escape_paragraph
+from tasks.pages.slugs import slugify
 from tasks.records import BlockKind, PageProposal, ProposedBlock
-from tasks.slugs import slugify
 from tasks.writing.contribution import Line, OwnBlock, Share
 
 _SAME = 0.8  # share of words in common from which two sentences say the same

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from tasks import sentences, tokens
+from tasks.markdown import sentences
 from tasks.records import BlockKind, Document
+from tasks.search import tokens
 
 LONGEST = 1_500
 """Characters of a passage; longer parts are cut between sentences."""

@@ -6,7 +6,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 
-from tasks import properties
+from tasks.markdown import properties
 
 NOTE = "purpose.md"
 _COMMENT = re.compile(r"<!--.*?-->|%%.*?%%", re.S)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from tasks.analysis import Analysis, Sentence
-from tasks.assembly import label
+from tasks.compiling.analysis import Analysis, Sentence
+from tasks.compiling.assembly import label
+from tasks.markdown.sentences import unmarked
+from tasks.pages.slugs import slugify
 from tasks.records import Citation
-from tasks.sentences import unmarked
-from tasks.slugs import slugify
 from tasks.writing.contribution import Line, OwnBlock, Share
 
 _PARAGRAPH = 4  # sentences

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tasks.compile import KnownPage
-from tasks.subjects import key_of
+from tasks.compiling.compile import KnownPage
+from tasks.compiling.subjects import key_of
 from tasks.writing.decide import Judged
 from tasks.writing.find import Finder
 

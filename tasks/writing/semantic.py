@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from tasks.chunks import GAP
-from tasks.chunks import windows as text_windows
 from tasks.llm.ask import Asker, ModelError, Part, Prompt, Role
+from tasks.reading.chunks import GAP
+from tasks.reading.chunks import windows as text_windows
 from tasks.records import BlockKind, Chunk, Document
 from tasks.writing.passages import WINDOW, Passage, Passages, shown, windows
 from tasks.writing.replies import Cuts

@@ -8,12 +8,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tasks import sentences
-from tasks.assembly import label
+from tasks.compiling.assembly import label
 from tasks.coverage_check import Coverage, Quoted, State, check, locate
 from tasks.llm.ask import Asker, ModelError, Part, Prompt, Role
+from tasks.markdown import sentences
+from tasks.reading.sanitise import clean, orders
 from tasks.records import Citation
-from tasks.sanitise import clean, orders
 from tasks.writing.contribution import Line
 from tasks.writing.passages import Passage, Passages, shown
 from tasks.writing.replies import Cite, CitedAll, WrittenSentence

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from tasks import links
-from tasks.analysis import Analysis
-from tasks.analysis import decode as decode_notes
-from tasks.compile import CompileRequest, KnownPage, Material
+from tasks.compiling.analysis import Analysis
+from tasks.compiling.analysis import decode as decode_notes
+from tasks.compiling.compile import CompileRequest, KnownPage, Material
+from tasks.markdown import links
 from tasks.writing.contribution import Contribution, Share, decode
 from tasks.writing.page import SourceFacts, Stand
 from tasks.writing.quoted import quoted

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from tasks import sentences
 from tasks.coverage_check import locate
 from tasks.llm.ask import Asker, Kind, ModelError, Part, Prompt, Role
-from tasks.slugs import slugify
+from tasks.markdown import sentences
+from tasks.pages.slugs import slugify
 from tasks.writing.contribution import Line, OwnBlock, Superseded
 from tasks.writing.naming import plain_heading, words_of
 from tasks.writing.page import Placed

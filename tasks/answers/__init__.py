@@ -1,0 +1,1 @@
+"""Answers to questions, sentence by sentence, each with what it relies on."""

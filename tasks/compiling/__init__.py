@@ -1,0 +1,1 @@
+"""Notes on documents, and pages out of the notes, without a model."""

@@ -1,0 +1,69 @@
+"""Sentences of several sources side by side: what is said twice stands on the page once, in the better one's words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tasks.compiling.assembly import Quote
+
+_FIGURE = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)*(?=(?:st|nd|rd|th|s|[^\W\d_]{0,3})?\b|\D|$)")
+_DENIES = re.compile(r"\b(?:not|never|no longer|cannot|nicht|kein\w*|ne|pas|jamais|nunca)\b|n['’]t\b|不|没", re.I)
+_SAME = 0.75  # share of words in common (Jaccard) from which two sentences say the same
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """What stays of all quotes."""
+
+    kept: tuple[Quote, ...]
+    agreed: int  # sentences that another source says too
+    agreeing: frozenset[str]  # sources whose sentences were said already
+
+
+@lru_cache(maxsize=4096)  # each sentence is compared with many
+def figures(text: str) -> frozenset[str]:
+    """The numbers and years in a text."""
+    return frozenset(match.rstrip(".,:") for match in _FIGURE.findall(text))
+
+
+def join(quotes: Sequence[Quote]) -> Joined:
+    """Drops repetitions, best source first."""
+    kept: list[Quote] = []
+    by_word: dict[str, list[int]] = {}
+    agreed = 0
+    agreeing: set[str] = set()
+    for quote in quotes:
+        shared = Counter(chain.from_iterable([by_word[word] for word in quote.words if word in by_word]))
+        alike = sorted((-count, at) for at, count in shared.items() if count > 1)
+        said = next((kept[at] for _, at in alike if _same(quote, kept[at])), None)
+        if said is not None:
+            if said.use is not quote.use:
+                agreed += 1
+                agreeing.add(quote.use.source_id)
+            continue
+        for word in quote.words:
+            by_word.setdefault(word, []).append(len(kept))
+        kept.append(quote)
+    return Joined(tuple(kept), agreed, frozenset(agreeing))
+
+
+def _same(one: Quote, other: Quote) -> bool:
+    both = len(one.words & other.words)
+    numbers = figures(one.sentence.text)
+    if numbers != figures(other.sentence.text) or _denies(one) != _denies(other):
+        return False
+    if both / (len(one.words) + len(other.words) - both) >= _SAME:
+        return True
+    told = both / min(len(one.words), len(other.words))
+    return one.use is not other.use and len(numbers) >= 2 and both >= 4 and told >= 0.65
+
+
+def _denies(quote: Quote) -> bool:
+    return _DENIES.search(quote.sentence.text) is not None

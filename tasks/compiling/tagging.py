@@ -1,0 +1,106 @@
+"""Tags from the text: two to five key words or phrases, written as Obsidian accepts them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+
+from tasks.compiling.vocabulary import DULL, STOP_WORDS
+from tasks.markdown import sentences
+
+_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*|[.,;:!?()]")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]{2,}|[\u30a1-\u30fa\u30fc]{3,}|[\uac00-\ud7af]{2,}")
+_HAN_STOP = frozenset(
+    "的了在是和与及也都就而但或这那有为被把从到对于以其之中上下个一不他她它们着过等能会可将并更最很年月日时"
+)
+
+
+def normal(tag: str) -> str:
+    """A tag as Obsidian accepts it: no '#', no blanks, never only digits; empty when nothing is left."""
+    text = unicodedata.normalize("NFC", tag).strip().lower().replace("'", "").replace("’", "")
+    text = re.sub(r"[^\w/\-]+", "-", text)
+    text = re.sub(r"-{2,}", "-", text).strip("-/_")
+    text = re.sub(r"/{2,}", "/", text)
+    if text and not re.search(r"[^\d/\-_]", text):
+        return f"y{text}" if re.fullmatch(r"\d{4}", text) else ""
+    return text
+
+
+def tags_of(texts: Sequence[str], title: str = "", limit: int = 5, own: bool = False) -> tuple[str, ...]:
+    """Up to `limit` tags from sentences, best first: phrases that come back, then words.
+
+    `own`: the title names the subject itself, so its words would be tags of this one page only.
+    """
+    spread: Counter[str] = Counter()  # sentences that hold a term
+    shown: dict[str, str] = {}  # the shortest form in which a term is written
+    for text in texts:
+        here = dict(_terms(text))
+        spread.update(here.keys())
+        for term, written in here.items():
+            if len(written) < len(shown.setdefault(term, written)):
+                shown[term] = written
+    head = {term for term, _ in _terms(title)}
+    rare = 3 if len(texts) > 12 else 2
+    scored = [
+        (count * (1.9 if " " in term else 1.0) * (2.0 if term in head else 1.0), term)
+        for term, count in spread.items()
+        if term in head or count >= rare or (count == 2 and " " in term)
+    ]
+    if own and sum(term not in head for _, term in scored) >= 2:
+        names = {word for term in head for word in term.split()}
+        scored = [(score, term) for score, term in scored if not names.intersection(term.split())]
+    scored.sort(key=lambda item: (-item[0], item[1]))
+    found: list[str] = []
+    for _, term in scored:
+        tag = normal(shown[term])
+        if len(tag) < 2 or any(alike(tag, other) for other in found):
+            continue
+        found.append(tag)
+        if len(found) == limit:
+            break
+    return tuple(found)
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two tags share a word or contain each other, so that the second adds little."""
+    if one in other or other in one:
+        return True
+    return bool({sentences.stem(word) for word in one.split("-")} & {sentences.stem(word) for word in other.split("-")})
+
+
+def _terms(text: str) -> list[tuple[str, str]]:
+    """Words and neighbouring pairs of a sentence that could be tags, each with the form it is written in."""
+    found: list[tuple[str, str]] = []
+    if sentences.CJK.search(text):
+        for run in _HAN.findall(text):
+            if "\u30a0" < run[0] < "\u3100":
+                found.append((run, run))
+                continue
+            for size in (4, 3, 2):
+                for at in range(len(run) - size + 1):
+                    term = run[at : at + size]
+                    if not _HAN_STOP & set(term):
+                        found.append((term, term))
+    before = written = ""
+    for word in _WORD.findall(text):
+        low = word.lower()
+        base = _base(low)
+        if base:
+            found.append((base, low))
+            if before and before != base:
+                found.append((f"{before} {base}", f"{written} {low}"))
+        before, written = base, low
+    return found
+
+
+@lru_cache(maxsize=1 << 16)
+def _base(word: str) -> str:
+    """The stem of a lower-case word that could be a tag, else ''."""
+    if len(word) < 3 or word in DULL or word in STOP_WORDS or not word[0].isalpha() or sentences.CJK.match(word):
+        return ""
+    base = sentences.stem(word)
+    verbal = word.endswith(("ly", "ing", "ed")) and len(word) > 4
+    return "" if verbal or base in DULL or base in STOP_WORDS else base

@@ -1,0 +1,1 @@
+"""Embeddings of pages and questions, and which pages mean nearly the same."""

@@ -1,0 +1,1 @@
+"""A source's bytes to text with its structure: one module a format."""

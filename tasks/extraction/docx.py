@@ -1,0 +1,232 @@
+"""Word files: headings by their styles, lists with their levels, tables, quotes, foot- and endnotes.
+
+Deleted text of tracked changes is left out, and so is what the reader of the document cannot see.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tasks.extraction.extracted import Extracted, table
+from tasks.extraction.office_facts import facts, words
+from tasks.records import BlockKind, Part
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_HEADING_STYLE = re.compile(
+    r"(?:heading|überschrift|titre|título|titolo|kop|заголовок|标题|標題|見出し|제목)\s*([1-9])", re.IGNORECASE
+)
+
+
+def extract_docx(data: bytes) -> Extracted:
+    """The text of a Word file."""
+    import docx
+
+    document = docx.Document(io.BytesIO(data))
+    styles = {style.style_id: (style.name or "") for style in document.styles if getattr(style, "style_id", None)}
+    reader = _Word(document, styles)
+    parts = tuple(reader.parts())
+    title, author, published = facts(document.core_properties)
+    return Extracted(
+        "docx",
+        parts,
+        title=reader.title or title,
+        author=author,
+        published=published,
+        hidden_removed=len(reader.hidden),
+        hidden_text=" ".join(reader.hidden),
+    )
+
+
+class _Word:
+    """Walks the body of a Word document in order."""
+
+    def __init__(self, document: Any, styles: dict[str, str]) -> None:
+        self._body = document.element.body
+        self._styles = styles
+        self._notes = self._footnotes(document)
+        self._numbered = self._number_formats(document)
+        self.title = ""
+        self.hidden: list[str] = []
+
+    def parts(self) -> Iterator[Part]:
+        items: list[str] = []
+        counters: dict[int, int] = {}
+        for element in self._blocks(self._body):
+            item = self._item(element, counters) if element.tag == f"{_W}p" else ""
+            other = item and items and item[0] != " " and (item[0] == "-") != (items[0].lstrip()[0] == "-")
+            if items and (other or not item):
+                yield Part(BlockKind.LIST, "\n".join(items))
+                items, counters = [], {}
+                item = self._item(element, counters) if other else ""
+            if item:
+                items.append(item)
+            else:
+                yield from self._part(element)
+        if items:
+            yield Part(BlockKind.LIST, "\n".join(items))
+        for note in self._notes:
+            yield Part(BlockKind.FOOTNOTE, note)
+
+    def _blocks(self, element: Any) -> Iterator[Any]:
+        """Paragraphs and tables, also inside content controls and tracked insertions."""
+        for child in element:
+            if child.tag in (f"{_W}p", f"{_W}tbl"):
+                yield child
+            elif child.tag in (f"{_W}sdt", f"{_W}sdtContent", f"{_W}ins", f"{_W}smartTag", f"{_W}customXml"):
+                yield from self._blocks(child)
+
+    def _part(self, element: Any) -> Iterator[Part]:
+        if element.tag == f"{_W}tbl":
+            rows = [
+                [words(" ".join(self._text(p) for p in cell.iter(f"{_W}p"))) for cell in row.iter(f"{_W}tc")]
+                for row in element.iter(f"{_W}tr")
+            ]
+            rows = [row for row in rows if any(row)]
+            if rows and max(len(row) for row in rows) > 1:
+                yield Part(BlockKind.TABLE, table(rows))
+            else:
+                for row in rows:
+                    yield Part(BlockKind.PARAGRAPH, row[0])
+            return
+        text = self._text(element).strip()
+        if not text:
+            return
+        style = self._style(element)
+        level = self._level(element, style)
+        if style.lower() in ("title", "titel", "titre", "título"):
+            self.title = self.title or words(text)
+            yield Part(BlockKind.HEADING, words(text), level=1)
+        elif level:
+            yield Part(BlockKind.HEADING, words(text), level=min(level, 6))
+        elif "quote" in style.lower():
+            yield Part(BlockKind.QUOTE, text)
+        else:
+            yield Part(BlockKind.PARAGRAPH, text)
+
+    def _style(self, paragraph: Any) -> str:
+        found = paragraph.find(f"{_W}pPr/{_W}pStyle")
+        return self._styles.get(found.get(f"{_W}val"), found.get(f"{_W}val") or "") if found is not None else ""
+
+    def _level(self, paragraph: Any, style: str) -> int:
+        named = _HEADING_STYLE.search(style)
+        if named:
+            return int(named.group(1))
+        outline = paragraph.find(f"{_W}pPr/{_W}outlineLvl")
+        value = outline.get(f"{_W}val") if outline is not None else None
+        return int(value) + 1 if value and value.isdigit() and int(value) < 6 else 0
+
+    def _item(self, paragraph: Any, counters: dict[int, int]) -> str:
+        """A list item as a line, or '' when the paragraph is none."""
+        style = self._style(paragraph)
+        number = paragraph.find(f"{_W}pPr/{_W}numPr")
+        listed = number is not None or style.lower().startswith(("list bullet", "list number", "list paragraph bullet"))
+        if not listed or self._level(paragraph, style):
+            return ""
+        text = words(self._text(paragraph))
+        if not text:
+            return ""
+        depth = number.find(f"{_W}ilvl") if number is not None else None
+        level = min(int(depth.get(f"{_W}val") or 0), 8) if depth is not None else 0
+        trailing = re.search(r"(\d)$", style)
+        if depth is None and trailing and style.lower().startswith("list"):
+            level = int(trailing.group(1)) - 1
+        identity = number.find(f"{_W}numId") if number is not None else None
+        key = (identity.get(f"{_W}val") if identity is not None else "", level)
+        ordered = style.lower().startswith("list number") or key in self._numbered
+        for deeper in [other for other in counters if other > level]:
+            del counters[deeper]
+        counters[level] = counters.get(level, 0) + 1
+        return "    " * level + (f"{counters[level]}. " if ordered else "- ") + text
+
+    def _text(self, paragraph: Any) -> str:
+        """The words of a paragraph: insertions in, deletions and hidden runs out, breaks as blanks or line ends."""
+        pieces: list[str] = []
+        for run in paragraph.iter(f"{_W}r", f"{_W}hyperlink"):
+            if run.tag != f"{_W}r":
+                continue
+            text = "".join(self._piece(child) for child in run)
+            if self._hides(run):
+                if text.strip():
+                    self.hidden.append(words(text))
+                continue
+            pieces.append(text)
+        return "".join(pieces)
+
+    @staticmethod
+    def _piece(child: Any) -> str:
+        if child.tag == f"{_W}t":
+            return child.text or ""
+        if child.tag in (f"{_W}tab", f"{_W}ptab"):
+            return " "
+        if child.tag in (f"{_W}br", f"{_W}cr"):
+            return "\n"
+        if child.tag == f"{_W}noBreakHyphen":
+            return "-"
+        return ""
+
+    @staticmethod
+    def _hides(run: Any) -> bool:
+        """Hidden by Word's own switch, or white, or of at most one point."""
+        properties = run.find(f"{_W}rPr")
+        if properties is None:
+            return False
+        vanish = properties.find(f"{_W}vanish")
+        if vanish is not None and vanish.get(f"{_W}val") not in ("0", "false"):
+            return True
+        size = properties.find(f"{_W}sz")
+        if size is not None and (size.get(f"{_W}val") or "99").isdigit() and int(size.get(f"{_W}val") or 99) <= 2:
+            return True
+        colour = properties.find(f"{_W}color")
+        backed = properties.find(f"{_W}shd") is not None or properties.find(f"{_W}highlight") is not None
+        paragraph = run.getparent()
+        while paragraph is not None and not backed:
+            backed = any(paragraph.find(f"{_W}{place}/{_W}shd") is not None for place in ("pPr", "tcPr", "tblPr"))
+            paragraph = paragraph.getparent()
+        return colour is not None and (colour.get(f"{_W}val") or "").upper() == "FFFFFF" and not backed
+
+    def _footnotes(self, document: Any) -> list[str]:
+        """The words of the foot- and endnotes, in order."""
+        from docx.oxml import parse_xml
+
+        notes: list[str] = []
+        for relation in document.part.rels.values():
+            if not relation.reltype.endswith(("/footnotes", "/endnotes")) or relation.is_external:
+                continue
+            root = parse_xml(relation.target_part.blob)
+            for note in root:
+                if note.get(f"{_W}type") in ("separator", "continuationSeparator", "continuationNotice"):
+                    continue
+                text = words(
+                    " ".join("".join(node.text or "" for node in p.iter(f"{_W}t")) for p in note.iter(f"{_W}p"))
+                )
+                if text:
+                    notes.append(text)
+        return notes
+
+    @staticmethod
+    def _number_formats(document: Any) -> set[tuple[str, int]]:
+        """The lists (number id, level) that count, as against those that have bullets."""
+        try:
+            root = document.part.numbering_part.element
+        except (KeyError, NotImplementedError, AttributeError):
+            return set()
+        counting: dict[str, set[int]] = {}
+        for abstract in root.iter(f"{_W}abstractNum"):
+            levels = set()
+            for level in abstract.iter(f"{_W}lvl"):
+                form = level.find(f"{_W}numFmt")
+                if form is not None and form.get(f"{_W}val") not in ("bullet", "none"):
+                    levels.add(int(level.get(f"{_W}ilvl") or 0))
+            counting[abstract.get(f"{_W}abstractNumId") or ""] = levels
+        found = set()
+        for number in root.iter(f"{_W}num"):
+            abstract_id = number.find(f"{_W}abstractNumId")
+            if abstract_id is not None:
+                found |= {
+                    (number.get(f"{_W}numId") or "", level)
+                    for level in counting.get(abstract_id.get(f"{_W}val") or "", set())
+                }
+        return found

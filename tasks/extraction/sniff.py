@@ -1,0 +1,330 @@
+"""What a file really is, by its bytes: names and content types lie.
+
+`sniff` unpacks gzip, cuts junk before a PDF's header and decodes text, so that an extractor gets what it can read.
+What nightwiki cannot read is said with what to do about it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from config.errors import SourceError
+from tasks.extraction.decode import decode
+from tasks.records import Outcome
+
+MAX_UNPACKED = 200 * 1024 * 1024
+OCR = "Run text recognition (for example ocrmypdf) and drop the resulting PDF or text file here."
+TRANSCRIBE = "Transcribe it and drop the transcript (.vtt, .srt or .txt) here."
+
+_SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
+    (b"\x89PNG\r\n", "a picture (PNG)", OCR),
+    (b"\xff\xd8\xff", "a picture (JPEG)", OCR),
+    (b"GIF8", "a picture (GIF)", OCR),
+    (b"II*\x00", "a picture (TIFF)", OCR),
+    (b"MM\x00*", "a picture (TIFF)", OCR),
+    (b"BM", "a picture (BMP)", OCR),
+    (b"8BPS", "a picture (Photoshop)", OCR),
+    (b"ID3", "a sound file (MP3)", TRANSCRIBE),
+    (b"\xff\xfb", "a sound file (MP3)", TRANSCRIBE),
+    (b"\xff\xf3", "a sound file (MP3)", TRANSCRIBE),
+    (b"\xff\xf1", "a sound file (AAC)", TRANSCRIBE),
+    (b"OggS", "a sound file (Ogg)", TRANSCRIBE),
+    (b"fLaC", "a sound file (FLAC)", TRANSCRIBE),
+    (b"\x1aE\xdf\xa3", "a video (Matroska or WebM)", TRANSCRIBE),
+    (b"\x00\x00\x01\xba", "a video (MPEG)", TRANSCRIBE),
+    (b"7z\xbc\xaf\x27\x1c", "an archive (7z)", "Unpack it and drop the files here."),
+    (b"Rar!", "an archive (RAR)", "Unpack it and drop the files here."),
+    (b"\xfd7zXZ\x00", "an archive (xz)", "Unpack it and drop the files here."),
+    (b"BZh", "an archive (bzip2)", "Unpack it and drop the files here."),
+    (b"(\xb5/\xfd", "an archive (zstd)", "Unpack it and drop the files here."),
+    (b"{\\rtf", "a rich text file (RTF)", "Save it as .docx or PDF and drop that here."),
+    (b"%!PS", "a PostScript file", "Convert it to PDF (ps2pdf) and drop that here."),
+    (b"AT&TFORM", "a DjVu file", "Convert it to PDF and drop that here."),
+    (b"\x7fELF", "a program", "Remove it, or add it to sources.ignore."),
+    (b"MZ", "a program", "Remove it, or add it to sources.ignore."),
+    (b"SQLite format 3\x00", "a database (SQLite)", "Export what matters as text or CSV."),
+    (b"PAR1", "a table (Parquet)", "Export what matters as CSV."),
+)
+_CONTAINERS = {  # brands of ISO media files that are pictures
+    b"heic": "a picture (HEIC)",
+    b"heix": "a picture (HEIC)",
+    b"mif1": "a picture (HEIC)",
+    b"avif": "a picture (AVIF)",
+}
+_OFFICE = {"word/document.xml": "docx", "ppt/presentation.xml": "pptx", "xl/workbook.xml": "xlsx"}
+_MARKDOWN_NAMES = frozenset({".md", ".markdown", ".mdown", ".mkd"})
+_PLAIN_NAMES = frozenset({".txt", ".text", ".log", ".rst", ".org", ".tex", ".adoc"})
+_HTML_NAMES = frozenset({".html", ".htm", ".xhtml", ".xht", ".asp", ".aspx", ".php"})
+_PDF = re.compile(rb"%PDF-\d")
+_MARKUP_START = re.compile(
+    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+)
+_MARKUP = re.compile(r"<(?:html|head|body|article|main|p|div|h1|table|ul)\b[^>]*>", re.IGNORECASE)
+_SRT = re.compile(r"\s*\d+[ \t]*\r?\n\s*\d{1,3}:\d\d:\d\d[,.]\d{1,3}\s*-->")
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_BINARY = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Sniffed:
+    """A source's kind (the extractor's name), its bytes without wrapping, and its text when it is a text."""
+
+    kind: str  # pdf html markdown text csv docx pptx xlsx vtt srt transcript timedtext
+    data: bytes
+    text: str = ""
+    encoding: str = ""
+
+
+def suffix(name: str) -> str:
+    """The file name's suffix in lower case, also of an address; '' when it has none."""
+    path = re.split(r"[?#]", name, maxsplit=1)[0] if _ADDRESS.match(name) else name
+    return PurePosixPath(path).suffix.lower()
+
+
+def sniff(data: bytes, name: str = "", content_type: str = "") -> Sniffed:
+    """What `data` is. Raises SourceError: `unsupported`, `needs_password`, `unreadable`, `no_content`."""
+    ending = suffix(name)
+    media_type = content_type.partition(";")[0].strip().lower()
+    data = _unpacked(data, name)
+    if not data.strip(b"\x00 \t\r\n\xef\xbb\xbf"):
+        written = ending in _MARKDOWN_NAMES | _PLAIN_NAMES | _HTML_NAMES
+        raise SourceError(
+            name,
+            Outcome.NO_CONTENT if written else Outcome.UNREADABLE,
+            "the file is empty" if not data else "the file holds only blanks",
+            "" if written else "Copy or download it again.",
+        )
+    is_note = ending in _MARKDOWN_NAMES | _PLAIN_NAMES
+    header = _PDF.search(data, 0, 1024)
+    if header and (
+        header.start() == 0
+        or (not is_note and not re.search(rb"<(?:!doctype|html|head|body)", data[: header.start()], re.I))
+    ):
+        return Sniffed("pdf", data[header.start() :])
+    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return Sniffed(_zip_kind(data, name), data)
+    if data.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
+        raise _legacy_office(data, name)
+    _refuse_known(data, name, is_note)
+    decoded = decode(data, content_type)
+    if decoded is None or len(_BINARY.findall(decoded.text, 0, 20_000)) * 50 > min(len(decoded.text), 20_000):
+        broken = ending in (".pdf", ".docx", ".pptx", ".xlsx")
+        raise SourceError(
+            name,
+            Outcome.UNREADABLE if broken else Outcome.UNSUPPORTED,
+            f"it is named {ending} but does not hold one"
+            if broken
+            else "it is neither text nor a kind of file that nightwiki reads",
+            "Copy or download it again."
+            if broken
+            else "Save it as PDF, docx, HTML, Markdown or text, or add it to sources.ignore.",
+        )
+    kind, text = _text_kind(decoded.text, ending, media_type, name)
+    return Sniffed(kind, data, text, decoded.encoding)
+
+
+def _unpacked(data: bytes, name: str) -> bytes:
+    """The bytes inside gzip, also inside gzip twice; other bytes as they are. Bounded against bombs."""
+    for _ in range(2):
+        if not data.startswith(b"\x1f\x8b"):
+            return data
+        machine = zlib.decompressobj(wbits=31)
+        try:
+            unpacked = machine.decompress(data, MAX_UNPACKED + 1)
+        except zlib.error as error:
+            raise SourceError(
+                name, Outcome.UNREADABLE, "the gzip file is damaged", "Copy or download it again."
+            ) from error
+        if len(unpacked) > MAX_UNPACKED:
+            raise SourceError(
+                name,
+                Outcome.REFUSED,
+                "unpacked it is larger than 200 MB",
+                "Unpack it and drop the part that matters here.",
+            )
+        data = unpacked
+    return data
+
+
+def _zip_kind(data: bytes, name: str) -> str:
+    """docx, pptx or xlsx by what the zip file holds."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = set(archive.namelist())
+            media = archive.read("mimetype")[:80].decode("ascii", "replace") if "mimetype" in names else ""
+    except (
+        zipfile.BadZipFile,
+        OSError,
+        ValueError,
+        RuntimeError,
+        NotImplementedError,
+        EOFError,
+        zlib.error,
+        KeyError,
+    ) as error:
+        raise SourceError(
+            name, Outcome.UNREADABLE, "the file is cut off or damaged", "Copy or download it again."
+        ) from error
+    for part, kind in _OFFICE.items():
+        if part in names:
+            return kind
+    if "xl/workbook.bin" in names:
+        raise SourceError(
+            name, Outcome.UNSUPPORTED, "it is a binary Excel file (xlsb)", "Save it as .xlsx and drop that here."
+        )
+    if "opendocument" in media:
+        raise SourceError(
+            name,
+            Outcome.UNSUPPORTED,
+            "it is an OpenDocument file",
+            "Save it as .docx, .pptx, .xlsx or PDF and drop that here.",
+        )
+    if "epub" in media:
+        raise SourceError(
+            name, Outcome.UNSUPPORTED, "it is an e-book (EPUB)", "Convert it to PDF or HTML and drop that here."
+        )
+    raise SourceError(name, Outcome.UNSUPPORTED, "it is an archive (zip)", "Unpack it and drop the files here.")
+
+
+def _legacy_office(data: bytes, name: str) -> SourceError:
+    """The error for OLE files: encrypted new office files, and the office files of before 2007."""
+
+    def holds(stream: str) -> bool:
+        return stream.encode("utf-16-le") in data
+
+    if holds("EncryptedPackage"):
+        return SourceError(
+            name,
+            Outcome.NEEDS_PASSWORD,
+            "the office file is protected by a password",
+            "Save a copy without the password and drop that here.",
+        )
+    for stream, what, target in (
+        ("WordDocument", "Word", ".docx"),
+        ("PowerPoint Document", "PowerPoint", ".pptx"),
+        ("Workbook", "Excel", ".xlsx"),
+        ("Book", "Excel", ".xlsx"),
+    ):
+        if holds(stream):
+            return SourceError(
+                name,
+                Outcome.UNSUPPORTED,
+                f"it is an old {what} file, of before 2007",
+                f"Convert it: open it and save it as {target}, and drop that here.",
+            )
+    return SourceError(
+        name,
+        Outcome.UNSUPPORTED,
+        "it is an old Microsoft file (mail, installer or other)",
+        "Save it as PDF, docx or text and drop that here.",
+    )
+
+
+def _refuse_known(data: bytes, name: str, is_note: bool) -> None:
+    """Raises `unsupported` for kinds that nightwiki knows but does not read."""
+    if data[4:8] == b"ftyp":
+        what = _CONTAINERS.get(data[8:12], "a video or sound file (MP4)")
+        raise SourceError(name, Outcome.UNSUPPORTED, f"it is {what}", OCR if "picture" in what else TRANSCRIBE)
+    if data[:4] == b"RIFF" and data[8:12] in (b"WEBP", b"WAVE", b"AVI "):
+        what = {b"WEBP": "a picture (WebP)", b"WAVE": "a sound file (WAV)", b"AVI ": "a video (AVI)"}[data[8:12]]
+        raise SourceError(name, Outcome.UNSUPPORTED, f"it is {what}", OCR if "picture" in what else TRANSCRIBE)
+    if data[257:262] == b"ustar":
+        raise SourceError(name, Outcome.UNSUPPORTED, "it is an archive (tar)", "Unpack it and drop the files here.")
+    for signature, what, next_step in _SIGNATURES:
+        if data.startswith(signature) and not (is_note and signature.isascii() and signature.isalnum()):
+            if len(signature) == 2 and signature.isascii() and b"\x00" not in data[:64]:
+                continue  # a text that happens to begin with these two letters
+            raise SourceError(name, Outcome.UNSUPPORTED, f"it is {what}", next_step)
+
+
+def _is_json(text: str) -> bool:
+    """Whether the whole of a text is one JSON object or array, whatever its file is called."""
+    if text.rstrip()[-1:] not in ("}", "]"):
+        return False
+    try:
+        return isinstance(json.loads(text.lstrip("\ufeff")), dict | list)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _text_kind(text: str, ending: str, media_type: str, name: str) -> tuple[str, str]:
+    """Kind of a decoded text, and the text an extractor shall read (of a saved mail-like page its HTML part)."""
+    start = text[:4096].lstrip("\ufeff \t\r\n")
+    if start.startswith("WEBVTT"):
+        return "vtt", text
+    if _SRT.match(text):
+        return "srt", text
+    if start[:1] in "[{":
+        from tasks.extraction.transcript import is_transcript
+
+        if is_transcript(text):
+            return "transcript", text
+        if ending == ".json" or media_type.endswith("json") or _is_json(text):
+            raise SourceError(
+                name,
+                Outcome.UNSUPPORTED,
+                "it is data (JSON), not a text to read",
+                "Export what matters as Markdown, text or CSV.",
+            )
+    if _MARKUP_START.match(start):
+        return "html", text
+    if ending in _MARKDOWN_NAMES or media_type == "text/markdown":
+        return "markdown", text
+    if start.startswith(("MIME-Version:", "From: <Saved by")) or (
+        "multipart/related" in start[:2000] and "Content-Type:" in start
+    ):
+        page = _archived_page(text)
+        if page:
+            return "html", page
+    if start.startswith(("<?xml", "<rss", "<feed")):
+        if re.search(r"<(?:rss|feed|rdf:RDF)\b", start):
+            raise SourceError(
+                name, Outcome.UNSUPPORTED, "it is a news feed", "List its address in sources.yaml under feeds."
+            )
+        if re.search(r"<(?:transcript|timedtext)\b[^>]*>\s*(?:<body>\s*)?<(?:text|p)\s", start):
+            return "timedtext", text
+        if "<svg" in start:
+            raise SourceError(name, Outcome.UNSUPPORTED, "it is a picture (SVG)", OCR)
+        if "<html" not in start:
+            raise SourceError(
+                name,
+                Outcome.UNSUPPORTED,
+                "it is data (XML), not a text to read",
+                "Export what matters as HTML, Markdown or text.",
+            )
+        return "html", text
+    if start.startswith("<svg"):
+        raise SourceError(name, Outcome.UNSUPPORTED, "it is a picture (SVG)", OCR)
+    looks_html = media_type in ("text/html", "application/xhtml+xml") or ending in _HTML_NAMES
+    if (looks_html and "<" in text) or (
+        ending not in _PLAIN_NAMES and start.startswith("<") and len(_MARKUP.findall(text[:20_000])) >= 3
+    ):
+        return "html", text
+    if ending in (".csv", ".tsv", ".tab") or media_type in ("text/csv", "text/tab-separated-values"):
+        return "csv", text
+    if ending in (".pdf", ".docx", ".pptx", ".xlsx"):
+        raise SourceError(
+            name, Outcome.UNREADABLE, f"it is named {ending} but holds something else", "Copy or download it again."
+        )
+    return "text", text
+
+
+def _archived_page(text: str) -> str:
+    """The first HTML part of a page saved as MHTML, or ''."""
+    import email
+    import email.policy
+
+    message = email.message_from_string(text, policy=email.policy.compat32)
+    for part in message.walk():
+        if part.get_content_type() == "text/html":
+            payload = part.get_payload(decode=True)
+            if isinstance(payload, bytes):
+                decoded = decode(payload, f"text/html; charset={part.get_content_charset() or ''}")
+                return decoded.text if decoded else ""
+    return ""

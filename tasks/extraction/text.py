@@ -1,0 +1,101 @@
+"""Plain text and separated tables: paragraphs as their writer set them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+from tasks.extraction.extracted import Extracted, table
+from tasks.records import BlockKind, Part
+
+MAX_ROWS = 1000
+_BREAK = re.compile(r"\n[ \t\f\v]*\n\s*")
+_ITEM = re.compile(r"[ \t]*(?:[-*•‣–]|\d{1,3}[.)])[ \t]+\S")
+
+
+def extract(text: str) -> Extracted:
+    """Paragraphs of a plain text; lists keep their lines, wrapped lines are joined. A lone first line is the title."""
+    text = text.replace("\f", "\n\n")
+    if text.count("\n\n") * 40 < text.count("\n") and "\n" in text and _long_lines(text):
+        blocks = text.split("\n")  # one line is one paragraph
+    else:
+        blocks = _BREAK.split(text)
+    title = _title(text)
+    parts: list[Part] = []
+    for block in blocks:
+        lines = [line.strip() for line in block.split("\n") if line.strip()]
+        if not lines:
+            continue
+        if not parts and title and lines[0].strip("#=-*_ ") == title:
+            parts.append(Part(BlockKind.HEADING, title, level=1))
+        elif (
+            len(lines) > 1
+            and sum(bool(_ITEM.match(line)) for line in lines) >= len(lines) / 2
+            and _ITEM.match(lines[0])
+        ):
+            parts.append(Part(BlockKind.LIST, _items(lines)))
+        else:
+            parts.append(Part(BlockKind.PARAGRAPH, _joined(lines)))
+    return Extracted("text", tuple(parts), title=title)
+
+
+def _long_lines(text: str) -> bool:
+    lines = [line for line in text[:20_000].split("\n") if line.strip()]
+    return sum(len(line) for line in lines) > 110 * len(lines)
+
+
+def _joined(lines: list[str]) -> str:
+    """Wrapped prose becomes one line; verse-like short lines stay apart."""
+    if len(lines) > 2 and max(len(line) for line in lines) < 40:
+        return "\n".join(lines)
+    return " ".join(lines)
+
+
+def _items(lines: list[str]) -> str:
+    items: list[str] = []
+    for line in lines:
+        if _ITEM.match(line):
+            marker, _, rest = line.partition(" ")
+            items.append(f"{marker.rstrip('.)')}. {rest.strip()}" if marker[:1].isdigit() else f"- {rest.strip()}")
+        elif items:
+            items[-1] += f" {line}"
+    return "\n".join(items)
+
+
+def _title(text: str) -> str:
+    """The first line when it stands alone and reads like a title."""
+    first, _, rest = text.strip().partition("\n")
+    first = first.strip().strip("#=-*_ ")
+    alone = not rest or rest[:1] == "\n" or rest.lstrip()[:3] in ("===", "---", "***")
+    return (
+        first
+        if 3 <= len(first) <= 100
+        and alone
+        and not first.endswith((".", ",", ";", ":"))
+        and any(c.isalpha() for c in first)
+        else ""
+    )
+
+
+def extract_csv(text: str) -> Extracted:
+    """A separated table as a Markdown table; past 1,000 rows it is cut, and a note says so."""
+    sample = text[:10_000]
+    delimiter = max(
+        "\t;,|", key=lambda mark: min((line.count(mark) for line in sample.split("\n")[:5] if line.strip()), default=0)
+    )
+    csv.field_size_limit(10_000_000)
+    rows: list[list[str]] = []
+    total = 0
+    try:
+        for row in csv.reader(io.StringIO(text), delimiter=delimiter):
+            if any(cell.strip() for cell in row):
+                total += 1
+                if total <= MAX_ROWS + 1:
+                    rows.append(row[:200])
+    except csv.Error:
+        return extract(text)
+    if max((len(row) for row in rows), default=0) < 2:
+        return extract(text)
+    notes = (f"the table has {total - 1} rows; the first {MAX_ROWS} were read",) if total > MAX_ROWS + 1 else ()
+    return Extracted("text", (Part(BlockKind.TABLE, table(rows)),), notes=notes)

@@ -1,0 +1,1 @@
+"""Web addresses fetched politely, inside limits, and to public hosts only."""

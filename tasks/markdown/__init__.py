@@ -1,0 +1,1 @@
+"""Markdown as Obsidian has it: properties, blocks, links, footnotes, sentences."""

@@ -1,0 +1,1 @@
+"""index.md and ROUTING.md: categories, branches, and where a page belongs."""

@@ -1,0 +1,158 @@
+"""index.md: a list of the pages below a marker; everything above the marker is the user's, byte for byte."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tasks.markdown import blocks, links, plain, sentences
+from tasks.navigation.similarity import most_similar
+from tasks.records import BlockKind
+
+MARKER = "<!-- nightwiki:scaffold -->"
+REST = "More pages"
+_SUMMARY = 160  # characters
+_FIRST_LINE = re.compile(r"\n*(?:#{1,6} [^\n]*\n+)*([^\W\d_][^\n]*)\n\n")
+"""A first paragraph of one line below headings, for which no parser is needed."""
+_ENDING = re.compile(r"\r\n|\n|\r")
+_SMALLEST = 2  # pages that make a category worth a heading
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the index says of a page."""
+
+    stem: str
+    title: str
+    summary: str
+    tags: tuple[str, ...]
+
+
+def summary(markdown: str) -> str:
+    """The first sentence of a page's first paragraph, in plain words and not too long."""
+    body = markdown[plain.body_start(markdown) :]
+    usual = _FIRST_LINE.match(body)
+    if usual:
+        first = usual.group(1)
+    else:
+        first = next((block.text for block in blocks.split(body[:6000]) if block.kind is BlockKind.PARAGRAPH), "")
+    return first_sentence(first)
+
+
+def first_sentence(paragraph: str) -> str:
+    """The first sentence of a paragraph in plain words, not too long."""
+    said = sentences.split(plain.plain(paragraph))
+    if not said or len(said[0]) <= _SUMMARY:
+        return " ".join(said[0].split()) if said else ""
+    return textwrap.shorten(said[0], _SUMMARY, placeholder=" …")
+
+
+def line(entry: Entry) -> str:
+    """Return the page's line in the index."""
+    summary = " ".join(entry.summary.split())
+    return f"- {links.wikilink(entry.stem, entry.title)}" + (f" — {summary}" if summary else "")
+
+
+def create(name: str, entries: Sequence[Entry]) -> str:
+    """Return a new index over `entries`, each in exactly one category."""
+    return f"# {name}\n\n{MARKER}\n{_body(categories(entries))}"
+
+
+def categories(entries: Sequence[Entry]) -> Mapping[str, tuple[Entry, ...]]:
+    """Group pages by shared tags: the tag that covers most of the rest first, ties by name, leftovers last."""
+    rest = sorted(entries, key=lambda entry: (entry.title.casefold(), entry.stem))
+    groups: dict[str, tuple[Entry, ...]] = {}
+    while rest:
+        counts = Counter(tag for entry in rest for tag in entry.tags)
+        tag, size = min(counts.items(), key=lambda item: (-item[1], item[0]), default=("", 0))
+        if size < _SMALLEST:
+            break
+        groups[heading(tag)] = tuple(entry for entry in rest if tag in entry.tags)
+        rest = [entry for entry in rest if tag not in entry.tags]
+    if rest:
+        groups[REST] = tuple(rest)
+    return groups
+
+
+def heading(tag: str) -> str:
+    """Return a tag as the heading of its category."""
+    words = tag.replace("-", " ").replace("/", " / ")
+    return words[:1].upper() + words[1:]
+
+
+def _body(groups: Mapping[str, Sequence[Entry]]) -> str:
+    return "".join(f"\n## {name}\n\n" + "".join(line(e) + "\n" for e in members) for name, members in groups.items())
+
+
+def ending_of(text: str) -> str:
+    """How the lines of a text end: as its first one does."""
+    found = _ENDING.search(text)
+    return found.group() if found else "\n"
+
+
+def add(text: str, entries: Sequence[Entry]) -> str:
+    """Return the index with each new page under the category that fits it best; the rest of the file is left alone.
+
+    A file without the marker gets it at its end, so that all of the user's text stays above it.
+    """
+    ending = ending_of(text)
+    if MARKER not in text:
+        text = text + ("" if not text or text.endswith(("\n", "\r")) else ending) + ending + MARKER + ending
+    for entry in entries:
+        text = _add_one(text, entry, ending)
+    return text
+
+
+def _add_one(text: str, entry: Entry, ending: str) -> str:
+    head, marker, tail = text.partition(MARKER)
+    lines = tail.split(ending)
+    sections: dict[str, list[int]] = {}
+    for number, content in enumerate(lines):
+        if content.startswith("## "):
+            sections[content[3:].strip()] = [number]
+        elif sections and content.startswith("- "):
+            next(reversed(sections.values())).append(number)
+    tagged = (heading(tag) for tag in entry.tags)
+    name = next((tag for tag in tagged if tag in sections), "") or most_similar(
+        " ".join((entry.title, *entry.tags, entry.summary)),
+        {
+            name: " ".join((name, *(lines[n] for n in numbers[1:])))
+            for name, numbers in sections.items()
+            if name != REST
+        },
+    )
+    if name:
+        lines.insert(sections[name][-1] + (1 if len(sections[name]) > 1 else 2), line(entry))
+    elif REST in sections:
+        lines.insert(sections[REST][-1] + (1 if len(sections[REST]) > 1 else 2), line(entry))
+    else:
+        while lines and not lines[-1]:
+            lines.pop()
+        lines += ["", f"## {REST}", "", line(entry), ""]
+    return head + marker + ending.join(lines)
+
+
+def drop(text: str, stems: Sequence[str]) -> str:
+    """Return the index without the generated lines of pages that are gone; text above the marker stays."""
+    head, marker, tail = text.partition(MARKER)
+    starts = tuple(f"- [[{stem}" for stem in stems)
+    kept = [row for row in tail.splitlines(keepends=True) if not (row.startswith(starts) and _names(row, stems))]
+    return head + marker + "".join(kept)
+
+
+def rename(text: str, names: Mapping[str, str]) -> str:
+    """Return the index with its generated lines leading to the present names of pages, by former name."""
+    head, marker, tail = text.partition(MARKER)
+    rows = tail.splitlines(keepends=True)
+    for number, row in enumerate(rows):
+        link = next(iter(links.parse(row)), None)
+        if link is not None and link.target in names and row.startswith("- [["):
+            rows[number] = f"- {links.wikilink(names[link.target], link.label or link.target)}{row[link.end :]}"
+    return head + marker + "".join(rows)
+
+
+def _names(row: str, stems: Sequence[str]) -> bool:
+    return any(link.target in stems for link in links.parse(row)[:1])

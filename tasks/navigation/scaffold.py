@@ -1,0 +1,153 @@
+"""The index made anew from the pages that there are, with categories that stay from week to week.
+
+A page stays in the category that it is in, under the name that the heading has, also one that a person gave it. What
+stands above the marker is the user's, byte for byte.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from tasks.markdown import links, plain, sentences
+from tasks.navigation import index_page
+from tasks.navigation.clusters import SMALLEST, clusters, name_of
+from tasks.navigation.index_page import MARKER, REST, Entry
+from tasks.navigation.similarity import Groups
+from tasks.pages.pages import stem_of
+from tasks.pages.slugs import fold
+
+_FIRST = re.compile(r"(?:[ \t]*(?:\n|\r\n?)|#{1,6}[ \t][^\n]*\n)*")
+_ODD = re.compile(r"[ \t]*(?:[#>|<*+~`\[!\-$%=]|\d+[.)])|[ \t]{4}|\t")
+_BLANK = re.compile(r"\n[ \t]*\r?\n|\Z")
+_ROW = re.compile(r"[ \t]*[-*+][ \t]")
+_ENDS = re.compile(r"\r\n|\n|\r")
+
+Vectors = Callable[[], Mapping[str, bytes]]
+
+
+def _no_vectors() -> Mapping[str, bytes]:
+    return {}
+
+
+def summary(markdown: str) -> str:
+    """As `index_page.summary`, at a tenth of its cost for a page that begins with a plain paragraph."""
+    start = plain.body_start(markdown)
+    opening = _FIRST.match(markdown, start)
+    at = opening.end() if opening else start
+    if _ODD.match(markdown, at):
+        return index_page.summary(markdown)
+    end = _BLANK.search(markdown, at)
+    paragraph = markdown[at : end.start() if end else len(markdown)]
+    plainly = not any(_ODD.match(line) for line in paragraph.splitlines()) and "\n\n" not in paragraph
+    return index_page.first_sentence(paragraph) if plainly else index_page.summary(markdown)
+
+
+def sections(text: str) -> Mapping[str, tuple[str, ...]]:
+    """The categories below the marker in their order, with the folded names of the pages listed in each."""
+    tail = text.partition(MARKER)[2]
+    found: dict[str, list[str]] = {}
+    name = ""
+    for row in _ENDS.split(tail):
+        if row.startswith("## ") and row[3:].strip():
+            name = " ".join(row[3:].strip().rstrip("#").split()) or row[3:].strip()
+            found.setdefault(name, [])
+        elif name and _ROW.match(row):
+            targets = [link.target for link in links.parse(row) if link.target and not link.external]
+            found[name] += [fold(stem_of(target)) for target in targets[:1]]
+    return {name: tuple(stems) for name, stems in found.items()}
+
+
+def categories(
+    text: str, entries: Sequence[Entry], former: Mapping[str, str], vectors: Vectors = _no_vectors
+) -> Mapping[str, tuple[Entry, ...]]:
+    """Each entry in exactly one category; `former` gives the present name of a renamed page by its folded old one.
+
+    A page stays where the index has it. One that is new joins the category of one of its tags, else makes one with
+    others of its tag, else joins the category whose pages are most like it, else makes one with pages that mean alike.
+    What is left comes last. `vectors` gives the embeddings of pages by their names, as far as there are any.
+    """
+    by_stem = {fold(entry.stem): entry for entry in entries}
+    groups: dict[str, list[Entry]] = {}
+    listed: set[str] = set()
+    placed: set[str] = set()
+    for name, stems in sections(text).items():
+        here = groups.setdefault(name, [])
+        for stem in stems:
+            entry = by_stem.get(stem) or by_stem.get(fold(former.get(stem, "")))
+            if entry is None or entry.stem in placed:
+                continue
+            listed.add(entry.stem)
+            if name != REST:
+                placed.add(entry.stem)
+                here.append(entry)
+    groups = {name: members for name, members in groups.items() if members}
+    rest: list[Entry] = []
+    for entry in sorted(entries, key=_order):
+        if entry.stem in placed:
+            continue
+        name = next((one for tag in entry.tags if (one := index_page.heading(tag)) in groups), "")
+        (groups[name] if name else rest).append(entry)
+    for name, members in index_page.categories(rest).items():
+        if name != REST:
+            groups.setdefault(name, []).extend(members)
+    known = {entry.stem for members in groups.values() for entry in members}
+    like = Groups({name: " ".join((name, *map(_words, members))) for name, members in groups.items()})
+    last: list[Entry] = []
+    for entry in rest:
+        if entry.stem in known:
+            continue
+        name = like.most_similar(_words(entry)) if entry.stem not in listed else ""
+        (groups[name] if name else last).append(entry)
+    last = _clustered(last, entries, groups, vectors) if len(last) >= SMALLEST else last
+    made = {name: tuple(sorted(members, key=_order)) for name, members in groups.items()}
+    return {**made, REST: tuple(last)} if last else made
+
+
+def _clustered(
+    last: Sequence[Entry], entries: Sequence[Entry], groups: dict[str, list[Entry]], vectors: Vectors
+) -> list[Entry]:
+    """Adds categories of pages that mean alike; returns what is left. Goes on until nothing more is found, so that the
+    next time finds nothing new among the same pages."""
+    held = vectors()
+    by_stem = {entry.stem: entry for entry in last}
+    spread = Counter(word for entry in entries for word in set(sentences.words(_named(entry)))) if held else Counter()
+    left = list(last)
+    while held:
+        named = 0
+        for stems in clusters(held, [entry.stem for entry in left]):
+            members = [by_stem[stem] for stem in stems]
+            name = name_of([_named(entry) for entry in members], spread, len(entries), groups.keys() | {REST})
+            if name:
+                groups[name] = members
+                named += 1
+        known = {entry.stem for members in groups.values() for entry in members}
+        left = [entry for entry in left if entry.stem not in known]
+        if not named:
+            break
+    return left
+
+
+def with_categories(text: str, groups: Mapping[str, Sequence[Entry]]) -> str:
+    """The index over these categories. A text without the marker gets it at its end, so that all of it is kept."""
+    ending = index_page.ending_of(text)
+    head, marker, _ = text.partition(MARKER)
+    if not marker:
+        head = text + ("" if not text or text.endswith(("\n", "\r")) else ending) + (ending if text else "")
+    rows = [MARKER]
+    for name, members in groups.items():
+        rows += ["", f"## {name}", "", *(index_page.line(entry) for entry in members)]
+    return head + ending.join(rows) + ending
+
+
+def _order(entry: Entry) -> tuple[str, str]:
+    return entry.title.casefold(), entry.stem
+
+
+def _named(entry: Entry) -> str:
+    return " ".join((entry.title, *entry.tags))
+
+
+def _words(entry: Entry) -> str:
+    return " ".join((entry.title, *entry.tags, entry.summary))

@@ -1,0 +1,1 @@
+"""Context packs: passages for an agent inside a budget of tokens."""

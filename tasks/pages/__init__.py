@@ -1,0 +1,1 @@
+"""Pages that people edit too: who owns which block, merging, links, names, moves."""

@@ -1,0 +1,114 @@
+"""Does the extracted text read like text? PDFs in particular yield words glued together or letters from a broken table.
+
+The score is 1 for sound text; below 0.5 the page is held back, and the reasons say in words what is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tasks.markdown.letters import letters
+
+SAMPLE = 4000
+FEW_LETTERS = 40
+_SPACELESS = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+_PRIVATE = re.compile(r"[\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]|\(cid:\d+\)")
+_MARK = re.compile(r"[/@\\_=&%]|www\.")
+_BLANKS = {code: " " for code in range(128) if not chr(code).isalpha()}  # for all ASCII but letters
+_CJK = frozenset(
+    {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC", "FULLWIDTH", "HALFWIDTH"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """Score from 0 to 1, and why it is not 1."""
+
+    score: float
+    reasons: tuple[str, ...]
+
+
+@lru_cache(maxsize=8192)
+def _script(letter: str) -> str:
+    """The script of a letter by its Unicode name; Chinese, Japanese and Korean count as one."""
+    word = unicodedata.name(letter, "UNKNOWN").split()[0]
+    return "CJK" if word in _CJK else word
+
+
+def judge(text: str) -> Quality:
+    """The quality of a text, by samples from its start, middle and end. Very short texts are not judged."""
+    if len(text) > 3 * SAMPLE:
+        middle = len(text) // 2
+        text = "\n".join((text[:SAMPLE], text[middle : middle + SAMPLE], text[-SAMPLE:]))
+    words = text.split()
+    addresses = {word for word in set(words) if _is_address(word)} if _MARK.search(text) else set()
+    words = [word for word in words if word not in addresses]
+    sample = " ".join(words)
+    found = letters(sample)
+    if found < FEW_LETTERS and not _PRIVATE.search(sample):
+        return Quality(1.0, ())
+    score, reasons = 1.0, []
+    visible = max(1, sum(map(len, words)))
+    broken = len(_PRIVATE.findall(sample)) / visible
+    if broken > 0.01:
+        score -= min(0.9, 0.3 + 8 * broken)
+        reasons.append(f"{broken:.0%} of the characters are unreadable")
+    if found / visible < 0.4:
+        score -= 0.3
+        reasons.append(f"only {found / visible:.0%} of the characters are letters")
+    mixed = 0.0 if sample.isascii() else _mixed(words)
+    if mixed > 0.1:
+        score -= min(0.9, 0.4 + 2 * mixed)
+        reasons.append("letters of different scripts are mixed within words: the font's letter table is broken")
+    if found and (sample.isascii() or len(_SPACELESS.findall(sample)) / found < 0.3):
+        glue, reason = _glued(words)
+        score -= glue
+        reasons += [reason] if reason else []
+    return Quality(round(max(0.0, score), 3), tuple(reasons))
+
+
+def _is_address(word: str) -> bool:
+    """Whether a word is an address, a path or a formula rather than words that should read like a language."""
+    marks = _MARK.findall(word)
+    return len(marks) > 1 or "@" in marks or "www." in marks
+
+
+def _mixed(words: Sequence[str]) -> float:
+    """Share of neighbouring letters that belong to different scripts; Latin beside Chinese or Korean is usual."""
+    latin = " ".join([word for word in words if word.isascii()]).translate(_BLANKS).split()
+    pairs, changes = sum(map(len, latin)) - len(latin), 0
+    for word in words:
+        if word.isascii():  # one script
+            continue
+        before = ""
+        for character in word:
+            script = _script(character) if character.isalpha() else ""
+            if script and before:
+                pairs += 1
+                changes += script != before and "CJK" not in (script, before)
+            before = script
+    return changes / pairs if pairs else 0.0
+
+
+def _glued(words: Sequence[str]) -> tuple[float, str]:
+    """How much to take off for words that are glued together or letters that are set apart, and the reason."""
+    words = [word for word in words if word.isalpha() or any(map(str.isalpha, word))]
+    if not words:
+        return 0.0, ""
+    size = sum(map(len, words))
+    mean = size / len(words)
+    # Weighted by letters, so that a glued passage among good ones shows; German and Finnish stay far below the limit.
+    long = sum(len(word) for word in words if len(word) > 40) / size
+    if mean > 14 or long > 0.25:
+        return min(0.9, 0.55 + max(0.0, mean - 14) / 40 + long / 3), (
+            f"words are glued together ({mean:.0f} letters a word on average)"
+        )
+    if len(words) > 20 and mean < 1.8:
+        return 0.6, "letters are set apart by spaces"
+    return 0.0, ""

@@ -1,0 +1,1 @@
+"""Pages and updates that wait for a person."""

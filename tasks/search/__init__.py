@@ -1,0 +1,1 @@
+"""Keyword and meaning search: tokens, postings, scores, fusion, passages."""

@@ -1,0 +1,1 @@
+"""What there is to read: folders, listed addresses, feeds."""

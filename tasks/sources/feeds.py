@@ -1,0 +1,124 @@
+"""The entries of an RSS or Atom feed, from bytes that were already fetched: nothing is loaded from here.
+
+feedparser reads what feeds look like in the wild. It takes a document type declaration out before it parses, so that
+entities that unfold without end stay text; its own fetching is never reached, for it is given a stream.
+"""
+
+from __future__ import annotations
+
+import calendar
+import html
+import io
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from config.errors import SourceError
+from tasks.records import Outcome
+from tasks.sources.addresses import canonical, join, video_address, video_id
+
+_ROOT = re.compile(rb"<(?:\w+:)?(?:rss|feed|rdf)\b", re.IGNORECASE)
+_ALTERNATE = re.compile(r"<link\b[^<>]*\btype=[\"']application/(?:rss|atom)\+xml[^<>]*>", re.IGNORECASE)
+_HREF = re.compile(r"\bhref=[\"']([^\"'>]+)", re.IGNORECASE)
+_HEAD = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class FeedEntry:
+    """An entry of a feed: its address is canonical, `published` a time in UTC or ''."""
+
+    title: str
+    url: str
+    published: str
+
+
+def looks_like_feed(body: bytes) -> bool:
+    """Whether bytes begin as RSS, RDF or Atom, whatever type the server gave them."""
+    head = body[:_HEAD]
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        head = head.decode("utf-16", "ignore").encode()
+    head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    while head.startswith((b"<?", b"<!")):  # declarations and comments before the root element
+        end = b"?>" if head.startswith(b"<?") else b"-->" if head.startswith(b"<!--") else b">"
+        if head.startswith(b"<!") and end == b">" and b"[" in head.split(b">", 1)[0]:
+            end = b"]>"
+        head = head.partition(end)[2].lstrip()
+    return _ROOT.match(head) is not None
+
+
+def entries(body: bytes, url: str, content_type: str = "") -> tuple[FeedEntry, ...]:
+    """The entries that have an address, newest first; undated ones keep their place. Raises SourceError unreadable."""
+    import feedparser
+
+    headers = {"content-location": url}
+    if content_type:
+        headers["content-type"] = content_type
+    try:
+        feed = feedparser.parse(
+            io.BytesIO(body), response_headers=headers, resolve_relative_uris=False, sanitize_html=False
+        )
+    except Exception as error:  # strangers' bytes in a parser of many dialects
+        raise _unreadable(url, f"the feed cannot be parsed ({type(error).__name__})") from None
+    if not feed.get("version") and not feed["entries"]:
+        raise _no_feed(body, url)
+    found: list[tuple[str, FeedEntry]] = []
+    seen: set[str] = {url}
+    latest = "9999"
+    for entry in feed["entries"]:
+        address = _address(entry, url)
+        published = _published(entry)
+        latest = published or latest
+        if address and address not in seen:
+            seen.add(address)
+            found.append((latest, FeedEntry(_plain(str(entry.get("title") or "")), address, published)))
+    found.sort(key=lambda pair: pair[0], reverse=True)
+    return tuple(entry for _, entry in found)
+
+
+def _address(entry: Mapping[str, Any], base: str) -> str:
+    """The canonical address of an entry, or '' when it has none that can be read."""
+    for value in (entry.get("feedburner_origlink"), entry.get("link")):
+        if isinstance(value, str) and value.strip():
+            try:
+                address = canonical(join(base, value))
+            except SourceError:
+                continue
+            video = video_id(address)
+            return video_address(video) if video else address
+    return ""
+
+
+def _published(entry: Mapping[str, Any]) -> str:
+    for name in ("published_parsed", "updated_parsed", "created_parsed"):
+        parsed = entry.get(name)
+        if parsed:
+            try:
+                moment = datetime.fromtimestamp(calendar.timegm(parsed), UTC)
+            except (ValueError, OverflowError, OSError, TypeError):
+                continue
+            return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if moment.year >= 1000 else ""
+    return ""
+
+
+def _plain(title: str) -> str:
+    """A title without markup, on one line."""
+    text = html.unescape(re.sub(r"<[^<>]{0,500}>", " ", title))
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())[:300]
+
+
+def _no_feed(body: bytes, url: str) -> SourceError:
+    """Why these bytes are no feed; a web page that names its feed is asked for it."""
+    head = body[:200_000].decode("utf-8", "replace")
+    for tag in _ALTERNATE.finditer(head):
+        if href := _HREF.search(tag[0]):
+            feed = join(url, html.unescape(href[1]))
+            return _unreadable(url, "this is a web page, not a feed", f"Its feed is {feed}: list that.")
+    if re.search(r"<html\b", head, re.IGNORECASE):
+        return _unreadable(url, "this is a web page, not a feed", "List it without kind: feed.")
+    return _unreadable(url, "this is no RSS or Atom feed")
+
+
+def _unreadable(url: str, cause: str, next_step: str = "Check the address in a feed reader.") -> SourceError:
+    return SourceError(url, Outcome.UNREADABLE, cause, next_step)
