@@ -75,6 +75,7 @@ class _Files:
     def __init__(self, session: Session, gathering: Gathering, force: bool) -> None:
         self._session, self._g, self._force = session, gathering, force
         self._root = session.wiki.root
+        self._largest = session.wiki.settings.sources.max_megabytes * 1_000_000
 
     def sort(self, found: Sequence[Found], collected: Collected) -> None:
         """Turn found files into jobs or outcomes; moved ones keep their id, vanished ones leave."""
@@ -118,8 +119,15 @@ class _Files:
     def _file(self, one: Found, record: SourceRecord | None, hashes: dict[str, str]) -> None:
         base = record or new_record(one, self._session.now)
         same_stat = record is not None and (one.size, one.mtime_ns) == (record.size, record.mtime_ns)
-        again = self._force or _due(base, self._session.now)
+        too_large = one.size > self._largest
+        unread = base.outcome is Outcome.REFUSED and not base.content_hash  # it was too large
+        again = self._force or _due(base, self._session.now) or (unread and not too_large)
         if base.ignored or (same_stat and not again):
+            return
+        if too_large:
+            cause = f"the file is larger than {self._largest / 1e6:g} MB"
+            large = replace(base, size=one.size, mtime_ns=one.mtime_ns, content_hash="", url=one.url or base.url)
+            self._g.settle(large, Outcome.REFUSED, cause, "Split it, or raise sources.max_megabytes.")
             return
         try:
             content = _hash(self._root / one.location)

@@ -91,6 +91,8 @@ def read_within(job: ReadJob, limits: Limits, analyse: Analyse | None = None) ->
         return ReadResult(
             job.source_id, Outcome.UNREADABLE, f"the file cannot be opened ({error.strerror})", "Check its permissions."
         )
+    except MemoryError:
+        return too_large(job, limits.memory_megabytes)
     try:
         document = document_of(data, job)
         pieces = chunks.chunk(document, limits.chunk_size, limits.chunk_overlap)
