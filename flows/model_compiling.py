@@ -18,7 +18,7 @@ from flows.session import Session
 from flows.time_limit import TimedAsker
 from storage.engine import Engine, searched
 from tasks.compiling.compile import Compilation, Compiler, CompileRequest, KnownPage, Material, Verdict
-from tasks.digest import Cost, Problem
+from tasks.digest import Cost, Problem, RoleCost
 from tasks.llm.ask import Asker, M, Prompt, Spent, fine
 from tasks.llm.estimate import PlannedCalls, estimate
 from tasks.markdown import properties
@@ -50,7 +50,7 @@ _LATER = TRANSIENT - {Outcome.DEFERRED_BUDGET}
 
 _SEARCHED = 5  # pages that search offers for a subject
 _SHOWN = 500  # letters of a person's block that the model sees
-_MOST_REMARKS = 20  # in one digest
+_MOST_REMARKS = 200  # in one report
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,13 @@ def expected(session: Session, planned: Sequence[PlannedCalls], sources: int) ->
 
 
 def _cost(spent: Spent) -> Cost:
-    return Cost(spent.calls, spent.input_tokens, spent.output_tokens, spent.money, spent.cached)
+    roles = tuple(
+        RoleCost(one.role.value, one.calls, one.input_tokens + one.output_tokens, one.money) for one in spent.roles
+    )
+    failed = tuple((kind.value, count) for kind, count in spent.failed)
+    return Cost(
+        spent.calls, spent.input_tokens, spent.output_tokens, spent.money, spent.cached, roles=roles, failed=failed
+    )
 
 
 def _material(
@@ -288,7 +294,7 @@ def _keep(gathering: Gathering, reading: Reading, made: Compilation, shelf: _She
         gathering.problems.append(Problem(gathering.records[remark.source_id].location, remark.text))
     if len(made.remarks) > _MOST_REMARKS:
         rest = len(made.remarks) - _MOST_REMARKS
-        gathering.problems.append(Problem("the model", f"{rest} further remarks of this kind"))
+        gathering.problems.append(Problem("the model", f"{rest} further remarks on sources"))
 
 
 # --- without a model -------------------------------------------------------------------------------------------------

@@ -135,7 +135,8 @@ class Reading:
 
 
 def _hidden(removed: int) -> tuple[str, ...]:
-    return (f"{removed} hidden pieces of text were taken out",) if removed else ()
+    pieces = "1 hidden piece of text was" if removed == 1 else f"{removed} hidden pieces of text were"
+    return (f"{pieces} taken out",) if removed else ()
 
 
 def batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:

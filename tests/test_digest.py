@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tasks import digest
-from tasks.digest import NightReport, SourceLine, StagedLine
+from tasks.digest import Cost, NightReport, Problem, RoleCost, SourceLine, StagedLine
 from tasks.records import Outcome
 
 
@@ -57,3 +57,29 @@ def test_times_are_told_in_the_wikis_own_zone() -> None:
     late = replace(_report(), started="2026-03-01T23:30:00Z", finished="2026-03-01T23:31:00Z")
     text = digest.markdown(late, "Europe/Berlin")
     assert "# Night of 2026-03-02" in text and "started 2026-03-02 00:30:00" in text and "(Europe/Berlin)" in text
+
+
+def test_a_large_night_fits_on_half_a_page() -> None:
+    """Failures of one cause are one row, long lists are folded with counts, and what needs a person comes first."""
+    why = ("it is data (JSON), not a text to read", "Export it as CSV")
+    bad = [SourceLine(f"b{n}", f"raw/{n}.json", "", Outcome.UNSUPPORTED, *why, (), ()) for n in range(30)]
+    good = [SourceLine(f"g{n}", f"raw/{n}.md", f"Page {n}", Outcome.OK, "", "", (f"page-{n}",), ()) for n in range(80)]
+    none = [SourceLine("n", "raw/n.md", "", Outcome.OK, "no page: the model found no fact in it", "", (), ())]
+    told = tuple(Problem(f"raw/{n}.md", "left out: “It sank.”") for n in range(40))
+    text = digest.markdown(replace(_report(*bad, *good, *none), problems=told))
+    assert "| 30: raw/0.json, raw/1.json, raw/2.json and 27 more | unsupported |" in text
+    assert "## What came in (80)" in text and "And 74 more: `nightwiki sources list`." in text
+    assert "And 34 more: the report of the run, `runs/reports/r1.json`." in text and "found no fact" in text
+    assert len(text.splitlines()) < 60 and text.index("Waits") < text.index("Could not") < text.index("What came in")
+
+
+def test_the_cost_is_told_by_role_and_with_the_calls_that_failed() -> None:
+    """Calls, tokens and money of the night and of each kind of question; calls in vain are counted by their kind."""
+    roles = (RoleCost("cite", 1, 900, 0.01), RoleCost("write", 4, 4100, 0.20))
+    first, second = digest.cost_lines(Cost(5, 4000, 1000, 0.21, 2, "", roles, (("timed_out", 1), ("invalid", 2))))
+    assert first == (
+        "The model was asked 5 times (4,000 tokens sent and 1,000 received), which cost $0.21; 2 answers known from"
+        " before. By role: write 4 (4,100 tokens, $0.20), cite 1 (900 tokens, $0.01)."
+    )
+    assert second.startswith("3 calls brought no usable reply (1 timed out, 2 invalid)")
+    assert digest.cost_lines(Cost()) == ()

@@ -272,7 +272,7 @@ def test_a_statute_is_cut_where_the_model_sees_a_new_topic() -> None:
     law = document(*articles, media="text")
     assert semantic.wanted(law) and not semantic.wanted(document(BELL))
     found = passages(law)
-    starts = semantic.topic_starts(RuleAsker(), found)
+    starts = semantic.topic_starts(RuleAsker(), found).starts
     chunks = semantic.chunks(found, starts, 500, 80)
     first_words = {passage.text[:40] for passage in found.all if passage.number in starts}
     assert first_words and first_words <= {chunk.text[:40] for chunk in chunks}

@@ -8,9 +8,9 @@ import click
 
 from config.wiki import Wiki
 from serving.schemas.runs import Cost, IngestAnswer, PageCounts
-from tasks.digest import NightReport, cost_line, failures, headline
+from tasks.digest import NightReport, cost_lines, failures, grouped, headline
 
-_SHOWN = 20
+_SHOWN = 10  # groups of failures, and problems
 
 
 def ingest_answer(report: NightReport, more: Sequence[str] = ()) -> IngestAnswer:
@@ -38,20 +38,26 @@ def show_report(report: NightReport, wiki: Wiki) -> None:
     click.echo(f"{'Would be: ' if report.dry_run else ''}{headline(report)}.")
     if report.dry_run and report.cost.expected:
         click.echo(f"The model would be asked: {report.cost.expected}.")
-    elif asked := cost_line(report.cost):
-        click.echo(asked)
+    else:
+        for sentence in cost_lines(report.cost):
+            click.echo(sentence)
     if report.waiting:
         click.echo(f"{len(report.waiting)} waiting for review: nightwiki candidates list")
-    failed = failures(report)
-    for line in failed[:_SHOWN]:
-        _say(f"{line.outcome.value}: {line.location}", line.reason, line.next_step)
-    if len(failed) > _SHOWN:
-        click.echo(f"and {len(failed) - _SHOWN} more: nightwiki sources list", err=True)
+    groups = grouped(failures(report))
+    for group in groups[:_SHOWN]:
+        _say(f"{group.outcome}: {group.names()}", group.reason, group.next_step)
+    if len(groups) > _SHOWN:
+        left = sum(len(group.lines) for group in groups[_SHOWN:])
+        click.echo(f"and {left} more: nightwiki sources list", err=True)
     if report.known:
         known = ", ".join(f"{count} {outcome}" for outcome, count in report.known)
         click.echo(f"As before: {known} (nightwiki sources list).", err=True)
-    for problem in (*report.problems, *report.degraded):
+    problems = (*report.degraded, *report.problems)
+    for problem in problems[:_SHOWN]:
         _say(problem.subject, problem.cause, problem.next_step)
+    if len(problems) > _SHOWN:
+        where = wiki.state_dir / "runs" / "reports" / f"{report.run}.json"
+        click.echo(f"and {len(problems) - _SHOWN} more: {where}", err=True)
 
 
 def _say(subject: str, cause: str, next_step: str) -> None:

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from config.errors import ModelError
 
-__all__ = ["Asker", "Kind", "ModelError", "Part", "Prompt", "Role", "Spent", "fine"]
+__all__ = ["Asker", "Kind", "ModelError", "Part", "Prompt", "Role", "RoleSpent", "Spent", "fine"]
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -64,6 +64,17 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleSpent:
+    """What the questions of one role have used."""
+
+    role: Role
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    money: float
+
+
+@dataclass(frozen=True, slots=True)
 class Spent:
     """What an asker has used since it was made."""
 
@@ -72,6 +83,8 @@ class Spent:
     output_tokens: int = 0
     money: float = 0.0       # dollars, by the price table; 0 for local models
     cached: int = 0          # answers that were already known
+    roles: tuple[RoleSpent, ...] = ()  # the same by role, of those that were asked
+    failed: tuple[tuple[Kind, int], ...] = ()  # calls that brought no usable reply, by kind
 
 
 def fine(_: object) -> str:

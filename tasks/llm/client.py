@@ -19,7 +19,7 @@ from config.errors import MissingExtraError
 from config.models import PROGRAMS, ModelName, Price
 from config.settings import Endpoint, Settings
 from tasks.clock import Clock, SystemClock
-from tasks.llm.ask import Kind, ModelError, Prompt, Role, Spent, fine
+from tasks.llm.ask import Kind, ModelError, Prompt, Role, RoleSpent, Spent, fine
 from tasks.llm.backend import Backend, Call, CallFailed, Completion, Turn
 from tasks.llm.bucket import Bucket
 from tasks.llm.budget import OpenPurse, Purse, Ticket, Usage
@@ -58,7 +58,8 @@ class Client:
         self._bucket = Bucket(endpoint.concurrent, endpoint.requests_per_minute, endpoint.tokens_per_minute,
                               self._clock)
         self._lock = threading.Condition()
-        self._used = Usage()
+        self._used: dict[Role, Usage] = {}
+        self._failed: Counter[Kind] = Counter()
         self._under_way = self._over = 0
         self._in_a_row: Counter[ModelName] = Counter()
         self._stopped: dict[ModelName, ModelError] = {}
@@ -67,8 +68,17 @@ class Client:
     def spent(self) -> Spent:
         """What was used so far."""
         with self._lock:
-            used = self._used
-        return Spent(used.calls, used.input_tokens, used.output_tokens, used.money)
+            used, failed = dict(self._used), dict(self._failed)
+        all_of = sum(used.values(), Usage())
+        roles = tuple(
+            RoleSpent(role, used[role].calls, used[role].input_tokens, used[role].output_tokens, used[role].money)
+            for role in Role
+            if role in used
+        )
+        kinds = tuple((kind, failed[kind]) for kind in Kind if kind in failed)
+        return Spent(
+            all_of.calls, all_of.input_tokens, all_of.output_tokens, all_of.money, roles=roles, failed=kinds
+        )
 
     @property
     def stopped(self) -> bool:
@@ -96,6 +106,7 @@ class Client:
                 reason, completion = failed.reason, Completion("")
             else:
                 if completion.cut_off:
+                    self._note(Kind.TRUNCATED)
                     raise ModelError(Kind.TRUNCATED, "the reply was cut off at its greatest length", served.name.full,
                                      "Ask for less, or raise endpoint.max_output_tokens.")
                 reason = ""
@@ -106,6 +117,7 @@ class Client:
                         return reply
                 except UnusableReply as unusable:
                     reason = str(unusable)
+                self._note(Kind.INVALID)
             if not last and completion.text:
                 turn = Turn(completion.text[:_SHOWN_AGAIN], again(reason))
                 call = Call(call.system, call.question, (turn,), call.schema, call.max_output_tokens, call.seconds)
@@ -131,10 +143,11 @@ class Client:
             except CallFailed as failed:
                 if not said and not failed.charged:
                     used = Usage(calls=1)
+                self._note(failed.kind)
                 self._remember(failed, served)
                 raise self._error(served, failed) from None
             finally:
-                self._settle(ticket, used)
+                self._settle(prompt.role, ticket, used)
             self._fared_well(served)
 
     def close(self) -> None:
@@ -178,9 +191,10 @@ class Client:
                 return completion
             except CallFailed as failed:
                 used = most if failed.charged else Usage(calls=1)
+                self._note(failed.kind)
                 raise
             finally:
-                self._settle(ticket, used)
+                self._settle(role, ticket, used)
 
     def _pause(self, number: int, failed: CallFailed) -> None:
         """Wait before the next try: as long as the provider asks, else longer each time."""
@@ -225,13 +239,18 @@ class Client:
                 self._under_way += 1
                 return ticket
 
-    def _settle(self, ticket: Ticket, used: Usage) -> None:
+    def _settle(self, role: Role, ticket: Ticket, used: Usage) -> None:
         self._purse.settle(ticket, used)
         with self._lock:
-            self._used += used
+            self._used[role] = self._used.get(role, Usage()) + used
             self._under_way -= 1
             self._over += 1
             self._lock.notify_all()
+
+    def _note(self, kind: Kind) -> None:
+        """Count a call that brought no usable reply."""
+        with self._lock:
+            self._failed[kind] += 1
 
     # --- stopping
 

@@ -39,6 +39,7 @@ THREADS = 8
 """Sources or pages under way at once. How many questions are really asked at once is the asker's business; more than
 twice as many threads would only let the long ones wait behind the short."""
 
+_TOLD = 2  # sentences left out that the report quotes, of one source
 _TARGETS = 40  # titles of other pages that a prompt lists
 _SPLIT = 16_000  # characters up to which the main subject's page is written from the whole source
 
@@ -79,6 +80,7 @@ class _Work:
     decisions: Decisions | None = None
     shares: dict[str, Share] = field(default_factory=dict)
     chunks: tuple[Chunk, ...] = ()
+    trouble: list[str] = field(default_factory=list)  # calls that failed without ending its way; threads append
 
 
 class _Night:
@@ -160,7 +162,9 @@ class _Night:
         starts: tuple[int, ...] = ()
         document = self._material.document(one.source_id)
         if semantic.wanted(document):
-            starts = semantic.topic_starts(self._asker, one.passages, self._windows.map)
+            topics = semantic.topic_starts(self._asker, one.passages, self._windows.map)
+            starts = topics.starts
+            one.trouble += topics.trouble
             one.chunks = semantic.chunks(one.passages, starts, self._cutting.size, self._cutting.overlap)
         one.notes = analyse.analyse(self._asker, one.passages, self._windows.map, starts)
 
@@ -229,6 +233,7 @@ class _Night:
             version=group.subject,
         )
         text = write.write(self._asker, task, own.superseded if own is not None else ())
+        one.trouble += text.trouble
         page_id = group.page.id if group.page is not None and group.page in self._request.pages else ""
         compared = compare(text.found, one.passages, page_id, group.subject, self._standing.facts)
         return Share(
@@ -361,7 +366,7 @@ class _Night:
                 source_id: Given(encode(one), one.basis, tuple(share.subject for share in one.shares))
                 for source_id, one in contributions.items()
             },
-            tuple(remark for one in contributions.values() for remark in _remarks(one)),
+            tuple(_remarks(contributions, work)),
             {one.source_id: one.chunks for one in work.values() if one.chunks and one.source_id in contributions},
         )
 
@@ -374,11 +379,17 @@ class _Night:
         return "" if page_id in waiting else self._material.opening(page_id)
 
 
-def _remarks(one: Contribution) -> Iterator[Remark]:
-    for share in one.shares:
-        for text in share.left_out:
-            yield Remark(one.source_id, text)
-        for text in share.refused:
-            log.info("%s: %s", one.source_id, text)
-        if share.wanted:
-            yield Remark(one.source_id, f"pages it would link to: {', '.join(share.wanted)}")
+def _remarks(contributions: Mapping[str, Contribution], work: Mapping[str, _Work]) -> Iterator[Remark]:
+    """What a person should know of the compiled sources: calls that failed, sentences left out, pages to be wanted."""
+    for source_id, one in contributions.items():
+        for text in sorted(set(work[source_id].trouble)) if source_id in work else ():
+            yield Remark(source_id, text)
+        left_out = list(dict.fromkeys(text for share in one.shares for text in share.left_out))
+        if left_out:
+            more = f"; and {len(left_out) - _TOLD} more sentences" if len(left_out) > _TOLD else ""
+            yield Remark(source_id, f"left out: {'; '.join(left_out[:_TOLD])}{more}")
+        for text in (text for share in one.shares for text in share.refused):
+            log.info("%s: %s", source_id, text)
+        wanted = list(dict.fromkeys(name for share in one.shares for name in share.wanted))
+        if wanted:
+            yield Remark(source_id, f"pages it would link to: {', '.join(wanted)}")

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
-from tasks.llm.ask import Asker, ModelError, Part, Prompt, Role
+from tasks.llm.ask import Asker, Kind, ModelError, Part, Prompt, Role
 from tasks.reading.chunks import GAP
 from tasks.reading.chunks import windows as text_windows
 from tasks.records import BlockKind, Chunk, Document
@@ -30,7 +31,17 @@ _STATUTE = re.compile(
 )
 _SCHOLARLY = re.compile(r"^\W*(?:abstract|references|bibliography|keywords)\b", re.I)
 
-Many = Callable[[Callable[[Sequence[Passage]], list[int]], Iterable[Sequence[Passage]]], Iterable[list[int]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """Numbers of the passages with which topics begin, and the calls that failed, with what that means."""
+
+    starts: tuple[int, ...] = ()
+    trouble: tuple[str, ...] = ()
+
+
+Many = Callable[[Callable[[Sequence[Passage]], Topics], Iterable[Sequence[Passage]]], Iterable[Topics]]
 
 
 def wanted(document: Document) -> bool:
@@ -45,26 +56,30 @@ def wanted(document: Document) -> bool:
     return articles >= 5 or (document.media == "pdf" and scholarly)
 
 
-def topic_starts(asker: Asker, source: Passages, many: Many = map) -> tuple[int, ...]:
-    """Numbers of the passages with which topics begin. A window without an answer has no cuts of its own.
+def topic_starts(asker: Asker, source: Passages, many: Many = map) -> Topics:
+    """Where topics begin. A window without an answer has no cuts of its own.
 
-    Raises ModelError for a spent budget only.
+    Raises ModelError when the budget is spent or the model is not there.
     """
 
-    def one(run: Sequence[Passage]) -> list[int]:
+    def one(run: Sequence[Passage]) -> Topics:
         numbers = {passage.number for passage in run[1:]}
         prompt = Prompt(Role.ANALYSE, VERSION, INSTRUCTIONS, (Part("source", shown(run)),))
         try:
-            return sorted(numbers.intersection(asker.ask(prompt, Cuts).cuts))
+            return Topics(tuple(sorted(numbers.intersection(asker.ask(prompt, Cuts).cuts))))
         except ModelError as error:
-            if error.kind == "budget":
+            if error.kind in (Kind.BUDGET, Kind.UNAVAILABLE):
                 raise
-            return []
+            why = f"{Kind(error.kind).value.replace('_', ' ')}: {error.reason}"
+            where = f"passages {run[0].number} to {run[-1].number}"
+            return Topics((), (f"the call for the topics of {where} failed ({why}), so they are cut by length",))
 
     runs = windows(source.all, WINDOW)
     firsts = [run[0].number for run in runs[1:]]
-    found = {number for cuts in many(one, runs) for number in cuts}
-    return tuple(sorted(found | {number for number in firsts if number + 1 not in found and number - 1 not in found}))
+    replies = list(many(one, runs))
+    found = {number for reply in replies for number in reply.starts}
+    borders = {number for number in firsts if number + 1 not in found and number - 1 not in found}
+    return Topics(tuple(sorted(found | borders)), tuple(text for reply in replies for text in reply.trouble))
 
 
 def chunks(source: Passages, starts: Sequence[int], size: int, overlap: int) -> tuple[Chunk, ...]:

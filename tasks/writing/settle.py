@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tasks.compiling.assembly import label
 from tasks.coverage_check import Coverage, Quoted, State, check, locate
-from tasks.llm.ask import Asker, ModelError, Part, Prompt, Role
+from tasks.llm.ask import Asker, Kind, ModelError, Part, Prompt, Role
 from tasks.markdown import sentences
 from tasks.reading.sanitise import clean, orders
 from tasks.records import Citation
@@ -51,6 +51,7 @@ class Settled:
     lines: tuple[tuple[Line, ...], ...]
     left_out: tuple[str, ...]
     wanted: tuple[str, ...]
+    trouble: str = ""  # why no better citations were found, and what that means
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,8 @@ class _Piece:
 def settle(asker: Asker, ground: Ground, written: Sequence[WrittenSentence]) -> Settled:
     """The lines that may stand on a page. Asks the model once more about sentences that are not covered.
 
-    Without an answer to that they are judged by the citations they have. Raises ModelError for a spent budget only.
+    Without an answer to that they are judged by the citations they have, and `trouble` says so. Raises ModelError when
+    the budget is spent or the model is not there: then the next night asks.
     """
     pieces: list[_Piece] = []
     wanted: list[str] = []
@@ -75,7 +77,8 @@ def settle(asker: Asker, ground: Ground, written: Sequence[WrittenSentence]) -> 
         pieces += [_Piece(number, piece, tuple(sentence.cites)) for piece in sentences.split(text) if _says(piece)]
     verdicts = [_judge(ground, piece.text, piece.cites) for piece in pieces]
     doubtful = [at for at, verdict in enumerate(verdicts) if verdict[0].state is not State.COVERED]
-    for at, cites in _asked_again(asker, ground, pieces, doubtful).items():
+    better, trouble = _asked_again(asker, ground, pieces, doubtful)
+    for at, cites in better.items():
         again = _judge(ground, pieces[at].text, cites)
         if _rank(again[0]) > _rank(verdicts[at][0]):
             verdicts[at] = again
@@ -83,11 +86,11 @@ def settle(asker: Asker, ground: Ground, written: Sequence[WrittenSentence]) -> 
     left_out = []
     for piece, (coverage, citations) in zip(pieces, verdicts, strict=True):
         if coverage.state is State.INVENTED:
-            left_out.append(f"left out: “{piece.text}” ({coverage.reason})")
+            left_out.append(f"“{piece.text}” ({coverage.reason})")
         else:
             covered = coverage.state is State.COVERED
             lines[piece.origin].append(Line(piece.text, citations, covered, coverage.reason))
-    return Settled(tuple(tuple(found) for found in lines), tuple(left_out), tuple(dict.fromkeys(wanted)))
+    return Settled(tuple(tuple(found) for found in lines), tuple(left_out), tuple(dict.fromkeys(wanted)), trouble)
 
 
 def plain_text(text: str) -> tuple[str, tuple[str, ...]]:
@@ -168,10 +171,10 @@ def _whole(quote: str, place: str) -> str:
 
 def _asked_again(
     asker: Asker, ground: Ground, pieces: Sequence[_Piece], doubtful: Sequence[int]
-) -> dict[int, tuple[Cite, ...]]:
-    """Better citations for doubtful sentences, by their index."""
+) -> tuple[dict[int, tuple[Cite, ...]], str]:
+    """Better citations for doubtful sentences by their index, and why there are none when the call failed."""
     if not doubtful:
-        return {}
+        return {}, ""
     listed = "\n".join(f"{number}. {pieces[at].text}" for number, at in enumerate(doubtful, start=1))
     parts = (
         Part("subject", ", ".join(ground.names)),
@@ -181,11 +184,14 @@ def _asked_again(
     try:
         reply = asker.ask(Prompt(Role.CITE, VERSION, INSTRUCTIONS, parts), CitedAll)
     except ModelError as error:
-        if error.kind == "budget":
+        if error.kind in (Kind.BUDGET, Kind.UNAVAILABLE):
             raise
-        return {}
-    return {
+        count = f"{len(doubtful)} doubtful sentence{'s' if len(doubtful) > 1 else ''}"
+        why = f"{Kind(error.kind).value.replace('_', ' ')}: {error.reason}"
+        return {}, f"the call for better citations of {count} failed ({why}), so their first ones decided"
+    better = {
         doubtful[one.number - 1]: tuple(one.cites)
         for one in reply.sentences
         if one.number <= len(doubtful) and one.cites
     }
+    return better, ""

@@ -84,6 +84,7 @@ class Text:
     wanted: tuple[str, ...] = ()
     found: tuple[Found, ...] = ()
     doubt: str = ""
+    trouble: tuple[str, ...] = ()  # calls that failed without ending the source's way, and what that means
 
 
 @dataclass(slots=True)
@@ -96,6 +97,7 @@ class _Draft:
     wanted: list[str] = field(default_factory=list)
     found: list[Found] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
+    trouble: list[str] = field(default_factory=list)
 
 
 def write(asker: Asker, task: Task, former: Sequence[Superseded] = ()) -> Text:
@@ -115,6 +117,7 @@ def write(asker: Asker, task: Task, former: Sequence[Superseded] = ()) -> Text:
         tuple(dict.fromkeys(draft.wanted)),
         tuple(draft.found),
         " ".join(dict.fromkeys(draft.doubts)),
+        tuple(draft.trouble),
     )
 
 
@@ -146,6 +149,7 @@ def _step(asker: Asker, task: Task, others: Sequence[Placed], draft: _Draft, run
     settled = settle(asker, ground, [sentence for one in reply.operations for sentence in one.sentences])
     draft.left_out += settled.left_out
     draft.wanted += settled.wanted
+    draft.trouble += [settled.trouble] if settled.trouble else []
     at = 0
     for one in reply.operations:
         lines = [line for found in settled.lines[at : at + len(one.sentences)] for line in found]
