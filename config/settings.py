@@ -107,7 +107,7 @@ class Roles(Section):
     """A model for one kind of question; empty: the one of `model`."""
 
     analyse: str = Field("", description="Reads a source: its subjects and claims.")
-    decide: str = Field("", description="Decides what a source does to which page.")
+    decide: str = Field("", description="Decides what a source does to which page, and names categories of the index.")
     write: str = Field("", description="Writes blocks.")
     cite: str = Field("", description="Finds the words that a sentence relies on.")
     route: str = Field("", description="Chooses the branches that a question belongs to.")

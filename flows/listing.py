@@ -35,20 +35,23 @@ def list_pages(
 
     The index also loses the names that are `struck` and leads to the present names of `renamed` pages. One that a
     person deleted stays deleted: it is made only with the wiki's `first` pages. What is no readable file is left alone.
+    Where a language model is set, pages of no tag's category wait at the end of the index until `scaffold` asks it.
     """
     if not new and not gone and not struck and not renamed:
         return ()
     writes = []
     path = index_path(wiki)
+    by_words = not wiki.settings.model
     text = note_text(vault, path)
     if text is not None:
         listed = index_page.rename(index_page.drop(text, [*(page.slug for page in gone), *struck]), renamed or {})
         shown = {stem_of(link.target) for link in links.parse(listed)}
-        listed = index_page.add(listed, [_entry(page) for page in new if page.slug not in shown])
+        listed = index_page.add(listed, [_entry(page) for page in new if page.slug not in shown], by_words)
         if listed != text:
             writes.append(FileWrite(path, digest(encode(text)), encode(listed)))
     elif first and new:
-        writes.append(FileWrite(path, None, encode(index_page.create(wiki.name, [_entry(page) for page in new]))))
+        created = index_page.create(wiki.name, [_entry(page) for page in new], by_words)
+        writes.append(FileWrite(path, None, encode(created)))
     routing = note_text(vault, ROUTING)
     if routing is not None:
         placed = route.remove(routing, {page.slug for page in gone})

@@ -3,26 +3,39 @@ Bases, which a person may change."""
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, partial
 
+from config.errors import MissingExtraError, ModelError
 from config.wiki import Wiki
+from flows.asking import WikiAsker, asker, decisions_published, pending_decisions
 from flows.bases import attention_base, candidates_base
 from flows.housework import housework
 from flows.listing import index_path, note_text
 from flows.reading_in import take_in
 from flows.session import Session, looking
 from flows.steps import StepRunner
+from flows.time_limit import TimedAsker
 from storage.readin import ReadIn
-from tasks.commits import FileWrite
+from tasks.commits import Changes, FileWrite
+from tasks.llm.ask import Asker
 from tasks.navigation import scaffold as scaffolds
+from tasks.navigation.grouping import Grouper
+from tasks.navigation.grouping_by_model import ByModel
 from tasks.navigation.index_page import Entry
 from tasks.pages.slugs import fold
 from tasks.records import EmbeddingRecord, PageRecord
 from tasks.text_bytes import digest, encode, shown
 
 KIND = "scaffold"
+
+Grouped = Mapping[str, tuple[Entry, ...]]
+"""Pages by category."""
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +47,43 @@ class ScaffoldReport:
     categories: tuple[tuple[str, int], ...]  # name and number of pages
     changed: tuple[str, ...]  # vault paths written, or with a dry run to be written
     left: str = ""  # why the index was left alone
+    note: str = ""  # why the language model had no say in new categories, when one is set
 
 
-def scaffold(wiki: Wiki, runner: StepRunner, now: str, dry_run: bool = False, make: bool = True) -> ScaffoldReport:
-    """Make the index anew. Without `make` one that a person deleted stays deleted. Raises BusyError."""
+Connect = Callable[[Session], Asker | None]
+"""Reaches the language model of a run; None when the wiki names none."""
+
+
+def scaffold(
+    wiki: Wiki,
+    runner: StepRunner,
+    now: str,
+    dry_run: bool = False,
+    make: bool = True,
+    connect: Connect = asker,
+) -> ScaffoldReport:
+    """Make the index anew. Without `make` one that a person deleted stays deleted. Raises BusyError.
+
+    `connect` reaches the language model, which has a say in new categories; a dry run asks none.
+    """
     if dry_run:
         with looking(wiki, KIND, now) as session:
             vault = runner.run("read the vault in", take_in, session).vault
-            writes, report = _draw(session, vault, make)
-        paths = tuple(sorted(write.path for write in writes))
-        return ScaffoldReport("", report.index, report.categories, paths, report.left)
+            writes, report = _draw(session, vault, make, None)
+        note = "a dry run asks no model, which may find other categories" if wiki.settings.model else ""
+        return replace(report, changed=tuple(sorted(write.path for write in writes)), note=note)
     with housework(wiki, KIND, now) as work:
-        taken = runner.run("read the vault in", take_in, work.session)
+        session = work.session
+        taken = runner.run("read the vault in", take_in, session)
         work.note(taken.written)
-        writes, report = runner.run("draw the index", _draw, work.session, taken.vault, make)
-        refused = runner.run("commit", work.commit, writes).refused if writes else ()
-        left = "; ".join(one.reason for one in refused) or report.left
-        return ScaffoldReport(work.session.run, report.index, report.categories, work.written, left)
+        writes, report = runner.run("draw the index", _draw, session, taken.vault, make, connect)
+        left = report.left
+        if writes:
+            decided = Changes(decisions=pending_decisions(session))
+            done = runner.run("commit", work.commit, writes, decided)
+            decisions_published(session)
+            left = "; ".join(one.reason for one in done.refused) or left
+        return replace(report, run=session.run, changed=work.written, left=left)
 
 
 def listed_pages(wiki: Wiki, pages: Collection[PageRecord]) -> tuple[PageRecord, ...]:
@@ -70,7 +103,9 @@ def entries_of(pages: Collection[PageRecord]) -> tuple[tuple[Entry, ...], dict[s
     return entries, former
 
 
-def _draw(session: Session, vault: ReadIn, make: bool) -> tuple[tuple[FileWrite, ...], ScaffoldReport]:
+def _draw(
+    session: Session, vault: ReadIn, make: bool, connect: Connect | None
+) -> tuple[tuple[FileWrite, ...], ScaffoldReport]:
     wiki, state = session.wiki, session.state
     path = index_path(wiki)
     text = note_text(state.vault, path)
@@ -82,12 +117,34 @@ def _draw(session: Session, vault: ReadIn, make: bool) -> tuple[tuple[FileWrite,
         why = f"{path} was deleted by a person; `nightwiki scaffold` makes it again" if entries else ""
         return bases, ScaffoldReport("", path, (), (), why)
     before = f"# {wiki.name}\n" if text is None else text
-    groups = scaffolds.categories(before, entries, former, lambda: _vectors(session, vault))
-    report = ScaffoldReport("", path, tuple((shown(name), len(members)) for name, members in groups.items()), ())
+    vectors = cache(lambda: _vectors(session, vault))
+    groups, note = None, ""
+    if connect is not None:
+        groups, note = _by_model(session, connect, partial(scaffolds.categories, before, entries, former, vectors))
+    if groups is None:
+        groups = scaffolds.categories(before, entries, former, vectors)
+    sizes = tuple((shown(name), len(members)) for name, members in groups.items())
+    report = ScaffoldReport("", path, sizes, (), note=note)
     made = scaffolds.with_categories(before, groups)
     if made == text:
         return bases, report
     return (FileWrite(path, None if text is None else digest(encode(text)), encode(made)), *bases), report
+
+
+def _by_model(
+    session: Session, connect: Connect, draw: Callable[[Grouper], Grouped]
+) -> tuple[Grouped | None, str]:
+    """The categories with the model's say in them, or None; and why it had none, when one is set."""
+    model: Asker | None = None
+    try:
+        model = connect(session)
+        return (draw(ByModel(TimedAsker(model, session.limit))), "") if model is not None else (None, "")
+    except (ModelError, MissingExtraError) as error:
+        log.warning("categories are named by words: %s", error)
+        return None, f"no model named the new categories: {error}"
+    finally:
+        if isinstance(model, WikiAsker):
+            model.close()
 
 
 def _vectors(session: Session, vault: ReadIn) -> Mapping[str, bytes]:

@@ -87,6 +87,7 @@ def of_scaffold(report: ScaffoldReport) -> Tidied:
     """What the index holds now."""
     pages = sum(number for _, number in report.categories)
     said = report.left or f"{_many(pages, 'page')} in {_many(len(report.categories), 'category', 'categories')}"
+    said += f" ({report.note})" if report.note else ""
     return Tidied("scaffold", said, "\n".join(f"- {_cell(name)}: {number}" for name, number in report.categories))
 
 

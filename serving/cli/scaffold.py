@@ -17,7 +17,8 @@ from serving.schemas.upkeep import CategoryItem, ScaffoldAnswer
 def scaffold(wiki: Wiki, dry_run: bool, as_json: bool) -> int:
     """Make index.md anew below its marker: each page in one category, under the headings that are there.
 
-    What stands above the marker is yours and stays byte for byte; a file without the marker gets it at its end.
+    What stands above the marker is yours and stays byte for byte; a file without the marker gets it at its end. New
+    categories are named by the language model, if one is set, else by tags and by the words that pages share.
     """
     from flows import scaffold as scaffolds
     from flows.steps import DirectRunner, utc_now
@@ -28,7 +29,12 @@ def scaffold(wiki: Wiki, dry_run: bool, as_json: bool) -> int:
         rows = [CategoryItem(name=name, pages=pages) for name, pages in report.categories]
         print_json(
             ScaffoldAnswer(
-                run=report.run, index=report.index, categories=rows, changed=list(report.changed), left=report.left
+                run=report.run,
+                index=report.index,
+                categories=rows,
+                changed=list(report.changed),
+                left=report.left,
+                note=report.note,
             )
         )
         return 3 if report.left else 0
@@ -39,4 +45,6 @@ def scaffold(wiki: Wiki, dry_run: bool, as_json: bool) -> int:
         click.echo(f"{name}: {pages}")
     pages = sum(number for _, number in report.categories)
     click.echo(report.left or f"{pages} pages in {len(report.categories)} categories.")
+    if report.note:
+        click.echo(f"Note: {report.note}", err=True)
     return 3 if report.left else 0

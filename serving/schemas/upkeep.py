@@ -40,6 +40,7 @@ class ScaffoldAnswer(Answer):
     categories: list[CategoryItem]
     changed: list[str] = Field(description="Vault paths written, or that a dry run would write.")
     left: str = Field(description="Why the index was left alone; empty otherwise.")
+    note: str = Field(description="Why a model that is set had no say in new categories; empty otherwise.")
 
 
 class RoutingAnswer(Answer):

@@ -56,9 +56,10 @@ def line(entry: Entry) -> str:
     return f"- {links.wikilink(entry.stem, entry.title)}" + (f" — {summary}" if summary else "")
 
 
-def create(name: str, entries: Sequence[Entry]) -> str:
-    """Return a new index over `entries`, each in exactly one category."""
-    return f"# {name}\n\n{MARKER}\n{_body(categories(entries))}"
+def create(name: str, entries: Sequence[Entry], grouped: bool = True) -> str:
+    """Return a new index over `entries`, each in exactly one category; all in the last one unless `grouped`."""
+    groups = categories(entries) if grouped else {REST: sorted(entries, key=lambda entry: entry.title.casefold())}
+    return f"# {name}\n\n{MARKER}\n{_body(groups)}"
 
 
 def categories(entries: Sequence[Entry]) -> Mapping[str, tuple[Entry, ...]]:
@@ -93,20 +94,21 @@ def ending_of(text: str) -> str:
     return found.group() if found else "\n"
 
 
-def add(text: str, entries: Sequence[Entry]) -> str:
+def add(text: str, entries: Sequence[Entry], guess: bool = True) -> str:
     """Return the index with each new page under the category that fits it best; the rest of the file is left alone.
 
+    That is the category of one of its tags, else with `guess` the one whose lines are most like it, else the last.
     A file without the marker gets it at its end, so that all of the user's text stays above it.
     """
     ending = ending_of(text)
     if MARKER not in text:
         text = text + ("" if not text or text.endswith(("\n", "\r")) else ending) + ending + MARKER + ending
     for entry in entries:
-        text = _add_one(text, entry, ending)
+        text = _add_one(text, entry, ending, guess)
     return text
 
 
-def _add_one(text: str, entry: Entry, ending: str) -> str:
+def _add_one(text: str, entry: Entry, ending: str, guess: bool) -> str:
     head, marker, tail = text.partition(MARKER)
     lines = tail.split(ending)
     sections: dict[str, list[int]] = {}
@@ -116,14 +118,14 @@ def _add_one(text: str, entry: Entry, ending: str) -> str:
         elif sections and content.startswith("- "):
             next(reversed(sections.values())).append(number)
     tagged = (heading(tag) for tag in entry.tags)
-    name = next((tag for tag in tagged if tag in sections), "") or most_similar(
-        " ".join((entry.title, *entry.tags, entry.summary)),
-        {
+    name = next((tag for tag in tagged if tag in sections), "")
+    if guess and not name:
+        said = {
             name: " ".join((name, *(lines[n] for n in numbers[1:])))
             for name, numbers in sections.items()
             if name != REST
-        },
-    )
+        }
+        name = most_similar(" ".join((entry.title, *entry.tags, entry.summary)), said)
     if name:
         lines.insert(sections[name][-1] + (1 if len(sections[name]) > 1 else 2), line(entry))
     elif REST in sections:

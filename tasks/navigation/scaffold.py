@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from tasks.markdown import links, plain, sentences
-from tasks.navigation import index_page
+from tasks.navigation import grouping, index_page
 from tasks.navigation.clusters import SMALLEST, clusters, name_of
+from tasks.navigation.grouping import Bundle, Grouper
 from tasks.navigation.index_page import MARKER, REST, Entry
 from tasks.navigation.similarity import Groups
 from tasks.pages.pages import stem_of
@@ -60,14 +61,46 @@ def sections(text: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def categories(
-    text: str, entries: Sequence[Entry], former: Mapping[str, str], vectors: Vectors = _no_vectors
+    text: str,
+    entries: Sequence[Entry],
+    former: Mapping[str, str],
+    vectors: Vectors = _no_vectors,
+    grouper: Grouper | None = None,
 ) -> Mapping[str, tuple[Entry, ...]]:
     """Each entry in exactly one category; `former` gives the present name of a renamed page by its folded old one.
 
-    A page stays where the index has it. One that is new joins the category of one of its tags, else makes one with
-    others of its tag, else joins the category whose pages are most like it, else makes one with pages that mean alike.
-    What is left comes last. `vectors` gives the embeddings of pages by their names, as far as there are any.
+    A page stays where the index has it. One that is new joins the category of one of its tags. What is then in none is
+    put to the `grouper`. What that does not see, or without one all, makes a category with others of its tag, else
+    joins the category whose pages are most like it, else makes one with pages that mean alike. What is left comes
+    last. `vectors` gives the embeddings of pages by their names, as far as there are any. Raises ModelError when the
+    grouper has no answer.
     """
+    groups, listed = _standing(text, entries, former)
+    placed = {entry.stem for members in groups.values() for entry in members}
+    loose: list[Entry] = []
+    for entry in sorted(entries, key=_order):
+        if entry.stem in placed:
+            continue
+        name = next((one for tag in entry.tags if (one := index_page.heading(tag)) in groups), "")
+        (groups[name] if name else loose).append(entry)
+    last: list[Entry] = []
+    if grouper is not None and (groups or len(loose) >= grouping.SMALLEST):
+        bundles = _bundles(loose, entries, groups, vectors)
+        gained, left = grouping.place(grouper, bundles, groups)
+        for name, pages in gained.items():
+            groups.setdefault(name, []).extend(pages)
+        last += left
+        seen = {entry.stem for bundle in bundles for entry in bundle.pages}
+        loose = [entry for entry in loose if entry.stem not in seen]
+    last += _by_words(loose, listed, entries, groups, vectors)
+    made = {name: tuple(sorted(members, key=_order)) for name, members in groups.items()}
+    return {**made, REST: tuple(sorted(last, key=_order))} if last else made
+
+
+def _standing(
+    text: str, entries: Sequence[Entry], former: Mapping[str, str]
+) -> tuple[dict[str, list[Entry]], set[str]]:
+    """The categories of the index with the pages that are still there, and the names of all pages that it lists."""
     by_stem = {fold(entry.stem): entry for entry in entries}
     groups: dict[str, list[Entry]] = {}
     listed: set[str] = set()
@@ -82,27 +115,50 @@ def categories(
             if name != REST:
                 placed.add(entry.stem)
                 here.append(entry)
-    groups = {name: members for name, members in groups.items() if members}
-    rest: list[Entry] = []
-    for entry in sorted(entries, key=_order):
-        if entry.stem in placed:
-            continue
-        name = next((one for tag in entry.tags if (one := index_page.heading(tag)) in groups), "")
-        (groups[name] if name else rest).append(entry)
-    for name, members in index_page.categories(rest).items():
+    return {name: members for name, members in groups.items() if members}, listed
+
+
+def _bundles(
+    loose: Sequence[Entry], entries: Sequence[Entry], groups: Collection[str], vectors: Vectors
+) -> list[Bundle]:
+    """Pages of a tag, pages that mean alike, and single ones, as many bundles as a grouper is asked about."""
+    tagged = dict(index_page.categories(loose))
+    rest = tagged.pop(REST, ())
+    bundles = [Bundle(tuple(members), name) for name, members in tagged.items()]
+    alike: set[str] = set()
+    if len(rest) >= SMALLEST and (held := vectors()):
+        by_stem = {entry.stem: entry for entry in rest}
+        spread = _spread(entries)
+        for stems in clusters(held, [*by_stem]):
+            members = tuple(by_stem[stem] for stem in stems)
+            hint = name_of([_named(entry) for entry in members], spread, len(entries), {*groups, *tagged, REST})
+            bundles.append(Bundle(members, hint))
+            alike.update(stems)
+    bundles.sort(key=lambda bundle: -len(bundle.pages))
+    bundles += [Bundle((entry,)) for entry in rest if entry.stem not in alike]
+    return bundles[: grouping.MOST_BUNDLES]
+
+
+def _by_words(
+    loose: Sequence[Entry],
+    listed: Collection[str],
+    entries: Sequence[Entry],
+    groups: dict[str, list[Entry]],
+    vectors: Vectors,
+) -> list[Entry]:
+    """Adds pages to the categories that their tags, words and embeddings say; returns those that are left."""
+    for name, members in index_page.categories(loose).items():
         if name != REST:
             groups.setdefault(name, []).extend(members)
     known = {entry.stem for members in groups.values() for entry in members}
     like = Groups({name: " ".join((name, *map(_words, members))) for name, members in groups.items()})
     last: list[Entry] = []
-    for entry in rest:
+    for entry in loose:
         if entry.stem in known:
             continue
         name = like.most_similar(_words(entry)) if entry.stem not in listed else ""
         (groups[name] if name else last).append(entry)
-    last = _clustered(last, entries, groups, vectors) if len(last) >= SMALLEST else last
-    made = {name: tuple(sorted(members, key=_order)) for name, members in groups.items()}
-    return {**made, REST: tuple(last)} if last else made
+    return _clustered(last, entries, groups, vectors) if len(last) >= SMALLEST else last
 
 
 def _clustered(
@@ -112,7 +168,7 @@ def _clustered(
     next time finds nothing new among the same pages."""
     held = vectors()
     by_stem = {entry.stem: entry for entry in last}
-    spread = Counter(word for entry in entries for word in set(sentences.words(_named(entry)))) if held else Counter()
+    spread = _spread(entries) if held else Counter()
     left = list(last)
     while held:
         named = 0
@@ -147,6 +203,11 @@ def _order(entry: Entry) -> tuple[str, str]:
 
 def _named(entry: Entry) -> str:
     return " ".join((entry.title, *entry.tags))
+
+
+def _spread(entries: Sequence[Entry]) -> Counter[str]:
+    """How many entries have a word in their title or tags."""
+    return Counter(word for entry in entries for word in set(sentences.words(_named(entry))))
 
 
 def _words(entry: Entry) -> str:
