@@ -11,7 +11,9 @@ from tests.wikis import COLOSSUS, ENIAC, SETTINGS, put, run
 
 def test_a_file_above_the_limit_is_refused_unread(tmp_path: Path) -> None:
     """It is named once, later nights are quiet, and a higher limit has it read."""
-    wiki = wikis.make(tmp_path / "w", SETTINGS.replace("settle_seconds: 0", "settle_seconds: 0\n  max_megabytes: 0.001"))
+    wiki = wikis.make(
+        tmp_path / "w", SETTINGS.replace("settle_seconds: 0", "settle_seconds: 0\n  max_megabytes: 0.001")
+    )
     put(wiki.root, "raw_sources/long.md", ENIAC + COLOSSUS * 3)
     (line,) = run(wiki).lines
     assert (line.outcome, line.reason) == ("refused", "the file is larger than 0.001 MB")
@@ -22,7 +24,9 @@ def test_a_file_above_the_limit_is_refused_unread(tmp_path: Path) -> None:
 
 def test_a_source_that_grew_above_the_limit_keeps_its_pages(tmp_path: Path) -> None:
     """What it said before stays until it can be read again."""
-    wiki = wikis.make(tmp_path / "w", SETTINGS.replace("settle_seconds: 0", "settle_seconds: 0\n  max_megabytes: 0.001"))
+    wiki = wikis.make(
+        tmp_path / "w", SETTINGS.replace("settle_seconds: 0", "settle_seconds: 0\n  max_megabytes: 0.001")
+    )
     put(wiki.root, "raw_sources/machine.md", ENIAC)
     before = run(wiki).created and wikis.page(wiki.root, "eniac")
     put(wiki.root, "raw_sources/machine.md", ENIAC + COLOSSUS * 3)

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import codecs
 import re
+from contextlib import suppress
 from dataclasses import dataclass
+
+from tasks.extraction import latin
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -62,7 +65,7 @@ def decode(data: bytes, content_type: str = "") -> Decoded | None:
     if b"\x00" in data[:4096]:
         return None
     try:
-        return Decoded(_lines(data.decode("utf-8")), "utf-8")
+        return _switched(data) or Decoded(_lines(data.decode("utf-8")), "utf-8")
     except UnicodeDecodeError as error:
         # One cut or odd byte in a long UTF-8 text does not make it another encoding.
         broken = error.start
@@ -85,7 +88,7 @@ def decode(data: bytes, content_type: str = "") -> Decoded | None:
         and any(ord(c) > 127 and c != "\ufffd" for c in text[:200_000])
     ):
         return Decoded(_lines(text), "utf-8")
-    return _guess(data)
+    return _by_two_programs(data) or _guess(data)
 
 
 def _as(data: bytes, encoding: str, errors: str) -> Decoded:
@@ -94,6 +97,36 @@ def _as(data: bytes, encoding: str, errors: str) -> Decoded:
 
 def _lines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _switched(data: bytes) -> Decoded | None:
+    """Text of mails and old systems in seven bits, whose escape sequences switch between alphabets."""
+    if b"\x1b$" not in data:
+        return None
+    for encoding in ("iso2022_jp_ext", "iso2022_kr"):
+        with suppress(UnicodeDecodeError):
+            return _as(data, encoding, "strict")
+    return None
+
+
+def _by_two_programs(data: bytes) -> Decoded | None:
+    """A text some lines of which are UTF-8 and the others are not; None when too few are."""
+    lines = data.split(b"\n")
+    texts: list[str | None] = []
+    for line in lines:
+        try:
+            texts.append(line.decode("utf-8"))
+        except UnicodeDecodeError:
+            texts.append(None)
+    others = b"\n".join(line for line, text in zip(lines, texts, strict=True) if text is None)
+    sound = sum(not character.isascii() for text in texts if text for character in text)
+    if sound < TOO_FEW / 2 or sound * 10 < len(others.translate(None, delete=bytes(range(128)))):
+        return None
+    guess = _guess(others)
+    if guess is None:
+        return None
+    guessed = iter(guess.text.split("\n"))
+    return Decoded(_lines("\n".join(next(guessed, "") if text is None else text for text in texts)), "utf-8")
 
 
 def _wide(data: bytes) -> str:
@@ -112,10 +145,13 @@ def _wide(data: bytes) -> str:
 
 
 def _guess(data: bytes) -> Decoded | None:
-    """The best guess of charset-normalizer, or Windows-1252 for what it cannot tell but is mostly letters."""
+    """By the letters of a Latin text, else as charset-normalizer guesses, else Windows-1252 if most are letters."""
     from charset_normalizer import from_bytes
 
     head = data[:GUESS_BYTES]
+    known = latin.encoding(head)
+    if known:
+        return _as(data, known, "replace")
     high = len(head.translate(None, delete=bytes(range(128))))
     western = high < TOO_FEW or high * 30 < len(head)
     best = None if western else from_bytes(head, cp_isolation=list(_USUAL)).best()

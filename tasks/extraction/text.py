@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from itertools import pairwise
 
 from tasks.extraction.extracted import Extracted, table
 from tasks.records import BlockKind, Part
@@ -12,17 +13,24 @@ from tasks.records import BlockKind, Part
 MAX_ROWS = 1000
 _BREAK = re.compile(r"\n[ \t\f\v]*\n\s*")
 _ITEM = re.compile(r"[ \t]*(?:[-*•‣–]|\d{1,3}[.)])[ \t]+\S")
+_LINE_ENDS = str.maketrans({"\f": "\n\n", "\u2029": "\n\n", "\x85": "\n", "\u2028": "\n", "\v": "\n"})
+_COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")  # as terminals print them into logs
+_CUT = re.compile(r"([^\W\d_]+)(-|\u00ad)$")
+_REST = re.compile(r"[^\W\d_]+")
+_SPACELESS = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")  # written without blanks
+_SUSPENDED = frozenset({"and", "or", "to", "und", "oder", "bis", "et", "ou", "y", "e", "o", "en", "of", "och", "og"})
 
 
 def extract(text: str) -> Extracted:
     """Paragraphs of a plain text; lists keep their lines, wrapped lines are joined. A lone first line is the title."""
-    text = text.replace("\f", "\n\n")
+    text = _COLOURS.sub("", text.translate(_LINE_ENDS))
     if text.count("\n\n") * 40 < text.count("\n") and "\n" in text and _long_lines(text):
         blocks = text.split("\n")  # one line is one paragraph
     else:
         blocks = _BREAK.split(text)
     title = _title(text)
     parts: list[Part] = []
+    words = frozenset(_REST.findall(text.casefold())) if re.search("[-\u00ad]\n", text) else frozenset()
     for block in blocks:
         lines = [line.strip() for line in block.split("\n") if line.strip()]
         if not lines:
@@ -36,7 +44,7 @@ def extract(text: str) -> Extracted:
         ):
             parts.append(Part(BlockKind.LIST, _items(lines)))
         else:
-            parts.append(Part(BlockKind.PARAGRAPH, _joined(lines)))
+            parts.append(Part(BlockKind.PARAGRAPH, _joined(lines, words)))
     return Extracted("text", tuple(parts), title=title)
 
 
@@ -45,11 +53,23 @@ def _long_lines(text: str) -> bool:
     return sum(len(line) for line in lines) > 110 * len(lines)
 
 
-def _joined(lines: list[str]) -> str:
-    """Wrapped prose becomes one line; verse-like short lines stay apart."""
+def _joined(lines: list[str], words: frozenset[str]) -> str:
+    """Wrapped prose becomes one line; verse-like short lines stay apart.
+
+    A word cut in two at a line's end becomes one again; its hyphen goes only if the text has the word without it.
+    """
     if len(lines) > 2 and max(len(line) for line in lines) < 40:
         return "\n".join(lines)
-    return " ".join(lines)
+    pieces = [lines[0]]
+    for before, line in pairwise(lines):
+        cut, rest = _CUT.search(before), _REST.match(line)
+        if cut and rest and rest[0][0].islower() and rest[0] not in _SUSPENDED:
+            if cut[2] == "\u00ad" or f"{cut[1]}{rest[0]}".casefold() in words:
+                pieces[-1] = pieces[-1][:-1]
+            pieces.append(line)
+        else:
+            pieces.append(line if _SPACELESS.match(before[-1]) and _SPACELESS.match(line) else f" {line}")
+    return "".join(pieces)
 
 
 def _items(lines: list[str]) -> str:
@@ -72,7 +92,8 @@ def _title(text: str) -> str:
         first
         if 3 <= len(first) <= 100
         and alone
-        and not first.endswith((".", ",", ";", ":"))
+        and not first.endswith((".", ",", ";", ":", "，", "、", "；", "："))
+        and "。" not in first
         and any(c.isalpha() for c in first)
         else ""
     )
