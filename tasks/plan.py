@@ -15,13 +15,12 @@ from tasks.commits import NO_CHANGES, Changes, FileWrite
 from tasks.contradictions.claims import ContradictionRecord, Decision
 from tasks.contradictions.page import Settled, settle
 from tasks.many import Many, here
-from tasks.markdown import properties
 from tasks.pages import linking, merge, slugs
 from tasks.pages.first_page import Common, FirstPage, NewPage, first_page_and_candidate
 from tasks.pages.moved import led_along
-from tasks.pages.pages import CLAIMED
+from tasks.pages.persons import wrote_on
 from tasks.pages.relink import relink
-from tasks.records import CandidateRecord, Owner, PageProposal, PageRecord
+from tasks.records import CandidateRecord, PageProposal, PageRecord
 from tasks.review import review, staging
 from tasks.text_bytes import encode
 
@@ -290,7 +289,7 @@ class _Draft:
                 reasons=("its last source left",),
             )
             kept = merge.merge_page(page, empty, self._now, self._desk.source_links, self._desk.resolve).record
-            if _holds_a_persons_work(kept):
+            if wrote_on(kept):
                 if kept.markdown != page.markdown:
                     self._update(page, kept, None)
                 continue
@@ -339,13 +338,6 @@ class _Draft:
             relinked=tuple(self._relinked),
             declined=declined,
         )
-
-
-def _holds_a_persons_work(page: PageRecord) -> bool:
-    """Whether a block or a property of the page is a person's."""
-    own = set(properties.read(page.markdown).values) - {known.key for known in page.properties}
-    claimed = any(known.written.startswith(CLAIMED) for known in page.properties)
-    return bool(own) or claimed or any(block.owner is Owner.PERSON for block in page.blocks)
 
 
 def _kept_waiting(candidate: CandidateRecord | None, on_disk: str | None, proposal: PageProposal) -> tuple[str, ...]:

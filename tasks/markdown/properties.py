@@ -21,7 +21,7 @@ from tasks.markdown.yaml_text import Plain, Value, is_list, lines, scalar
 from tasks.pages.slugs import fold
 
 __all__ = [
-    "BOM", "LEFT_ALONE", "Plain", "Properties", "Value", "aliases", "body_start", "comparable", "edit",
+    "BOM", "LEFT_ALONE", "Plain", "Properties", "Value", "aliases", "body_start", "comparable", "edit", "has_comment",
     "is_true", "normal_aliases", "normal_tags", "read", "string", "strings", "tags",
 ]  # fmt: skip
 
@@ -34,6 +34,8 @@ _CLOSING = re.compile(r"^---[ \t]*(?:\r\n|\n|\r(?!\n)|\Z)", re.M)
 _KEY_LINE = re.compile(
     r"""(?:"[^"\r\n]*"[ \t]*|'[^'\r\n]*'[ \t]*|[^\s#\-:\[\]{}&*!|>%@`"'][^:#\r\n]*):(?=[ \t\r\n]|$)"""
 )
+_QUOTED = re.compile(r"""(?<![^\s,:\[{])(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')""", re.S)
+_COMMENT = re.compile(r"(?:^|\s)#")
 _MAX_NODES = 20_000
 
 
@@ -110,6 +112,12 @@ def body_start(text: str) -> int:
     if _OPENING.match(text):
         return read(text).start
     return 1 if text[:1] == BOM else 0
+
+
+def has_comment(text: str) -> bool:
+    """Whether a comment stands among a note's properties."""
+    block = _block(text)
+    return block is not None and bool(_COMMENT.search(_QUOTED.sub('""', text[block.first : block.last])))
 
 
 def edit(text: str, set: Mapping[str, Value], remove: Collection[str] = ()) -> str:

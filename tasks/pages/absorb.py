@@ -15,6 +15,7 @@ from tasks.markdown.blocks import Resolve, plain_hash, split
 from tasks.pages.merge import merge_page
 from tasks.pages.own_blocks import own_blocks, remembering
 from tasks.pages.pages import CLAIMED, digest
+from tasks.pages.persons import holds_a_persons_work
 from tasks.pages.slugs import fold
 from tasks.records import BlockKind, Owner, PageProposal, PageRecord, ProposedBlock
 
@@ -42,14 +43,6 @@ def pair_of(one: PageRecord, other: PageRecord, wanted: Collection[str]) -> Pair
         if not holds_a_persons_work(goes) and fold(goes.slug) not in wanted:
             return Pair(stays, goes)
     return None
-
-
-def holds_a_persons_work(page: PageRecord) -> bool:
-    """Whether a block or a property of the page is a person's, or they took something out of it."""
-    own = set(properties.read(page.markdown).values) - {known.key for known in page.properties}
-    claimed = any(known.written.startswith(CLAIMED) for known in page.properties)
-    person = any(block.owner is Owner.PERSON for block in page.blocks)
-    return bool(own or page.removed or page.removed_properties) or claimed or person
 
 
 def linked_by_persons(pages: Collection[PageRecord]) -> frozenset[str]:

@@ -1,0 +1,24 @@
+"""Whether a page holds something of a person's, so that it may not simply go."""
+
+from __future__ import annotations
+
+from tasks.markdown import properties
+from tasks.pages.pages import CLAIMED
+from tasks.records import Owner, PageRecord
+
+
+def wrote_on(page: PageRecord) -> bool:
+    """Whether a person wrote anything that stands on the page: a block, a property, or a comment among these.
+
+    Properties that cannot be read are a person's too, for the pipeline writes none such.
+    """
+    found = properties.read(page.markdown)
+    own = set(found.values) - {known.key for known in page.properties}
+    claimed = any(known.written.startswith(CLAIMED) for known in page.properties)
+    person = any(block.owner is Owner.PERSON for block in page.blocks)
+    return bool(own or found.problem) or claimed or person or properties.has_comment(page.markdown)
+
+
+def holds_a_persons_work(page: PageRecord) -> bool:
+    """Whether a person wrote on the page, or took something out of it."""
+    return bool(page.removed or page.removed_properties) or wrote_on(page)
