@@ -10,11 +10,15 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from tasks.extraction import office_math
 from tasks.extraction.extracted import Extracted, table
 from tasks.extraction.office_facts import facts, words
 from tasks.records import BlockKind, Part
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_RAISED = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
 _HEADING_STYLE = re.compile(
     r"(?:heading|überschrift|titre|título|titolo|kop|заголовок|标题|標題|見出し|제목)\s*([1-9])", re.IGNORECASE
 )
@@ -80,10 +84,7 @@ class _Word:
 
     def _part(self, element: Any) -> Iterator[Part]:
         if element.tag == f"{_W}tbl":
-            rows = [
-                [words(" ".join(self._text(p) for p in cell.iter(f"{_W}p"))) for cell in row.iter(f"{_W}tc")]
-                for row in element.iter(f"{_W}tr")
-            ]
+            rows = [list(self._cells(row)) for row in self._within(element, f"{_W}tr")]
             rows = [row for row in rows if any(row)]
             if rows and max(len(row) for row in rows) > 1:
                 yield Part(BlockKind.TABLE, table(rows))
@@ -91,8 +92,10 @@ class _Word:
                 for row in rows:
                     yield Part(BlockKind.PARAGRAPH, row[0])
             return
-        text = self._text(element).strip()
+        text = _lines(self._text(element))
+        boxed = [Part(BlockKind.PARAGRAPH, box) for box in self._boxes(element)]
         if not text:
+            yield from boxed
             return
         style = self._style(element)
         level = self._level(element, style)
@@ -105,6 +108,32 @@ class _Word:
             yield Part(BlockKind.QUOTE, text)
         else:
             yield Part(BlockKind.PARAGRAPH, text)
+        yield from boxed
+
+    def _within(self, element: Any, tag: str) -> Iterator[Any]:
+        """The rows of a table or the cells of a row, also in content controls; not those of tables inside."""
+        for child in element:
+            if child.tag == tag:
+                yield child
+            elif child.tag in (f"{_W}sdt", f"{_W}sdtContent", f"{_W}ins", f"{_W}customXml"):
+                yield from self._within(child, tag)
+
+    def _cells(self, row: Any) -> Iterator[str]:
+        """The words of a row's cells; a cell over several columns leaves the others empty, so that columns stay."""
+        for cell in self._within(row, f"{_W}tc"):
+            paragraphs = (p for p in cell.iter(f"{_W}p") if not _in_box(p, cell))
+            yield words(" ".join(self._text(p) for p in paragraphs))
+            span = cell.find(f"{_W}tcPr/{_W}gridSpan")
+            width = (span.get(f"{_W}val") or "1") if span is not None else "1"
+            yield from [""] * (min(int(width), 60) - 1 if width.isdigit() else 0)
+
+    def _boxes(self, paragraph: Any) -> Iterator[str]:
+        """The words of the text boxes that hang on a paragraph; Word writes each twice, for old versions too."""
+        for box in paragraph.iter(f"{_W}txbxContent"):
+            if not any(parent.tag == _FALLBACK for parent in box.iterancestors()):
+                for inner in box.iter(f"{_W}p"):
+                    if text := _lines(self._text(inner)):
+                        yield text
 
     def _style(self, paragraph: Any) -> str:
         found = paragraph.find(f"{_W}pPr/{_W}pStyle")
@@ -144,15 +173,18 @@ class _Word:
     def _text(self, paragraph: Any) -> str:
         """The words of a paragraph: insertions in, deletions and hidden runs out, breaks as blanks or line ends."""
         pieces: list[str] = []
-        for run in paragraph.iter(f"{_W}r", f"{_W}hyperlink"):
-            if run.tag != f"{_W}r":
+        for run in paragraph.iter(f"{_W}r", f"{_M}oMath"):
+            if run.tag == f"{_M}oMath":
+                pieces.append(office_math.line(run))
+                continue
+            if _in_box(run, paragraph) or _moved_away(run, paragraph):
                 continue
             text = "".join(self._piece(child) for child in run)
             if self._hides(run):
                 if text.strip():
                     self.hidden.append(words(text))
                 continue
-            pieces.append(text)
+            pieces.append(_raised(text) if _is_superscript(run) else text)
         return "".join(pieces)
 
     @staticmethod
@@ -230,3 +262,39 @@ class _Word:
                     for level in counting.get(abstract_id.get(f"{_W}val") or "", set())
                 }
         return found
+
+
+def _lines(text: str) -> str:
+    """A text with single blanks; its line breaks stay."""
+    return "\n".join(line for raw in text.split("\n") if (line := words(raw)))
+
+
+def _in_box(element: Any, host: Any) -> bool:
+    """Whether an element stands in a text box inside `host`, which is read by itself."""
+    for parent in element.iterancestors():
+        if parent is host:
+            return False
+        if parent.tag == f"{_W}txbxContent":
+            return True
+    return False
+
+
+def _moved_away(run: Any, paragraph: Any) -> bool:
+    """Whether a tracked change took the run elsewhere, or out."""
+    for parent in run.iterancestors():
+        if parent is paragraph:
+            return False
+        if parent.tag in (f"{_W}moveFrom", f"{_W}del"):
+            return True
+    return False
+
+
+def _is_superscript(run: Any) -> bool:
+    raised = run.find(f"{_W}rPr/{_W}vertAlign")
+    return raised is not None and raised.get(f"{_W}val") == "superscript"
+
+
+def _raised(text: str) -> str:
+    """Raised digits as such, for 10⁵ is another number than 105; other words as they are."""
+    small = text.translate(_RAISED)
+    return small if all(letter not in text for letter in small.strip()) else text

@@ -7,6 +7,7 @@ entities is refused before a parser sees it.
 from __future__ import annotations
 
 import io
+import re
 import warnings
 import zipfile
 import zlib
@@ -14,6 +15,7 @@ from collections.abc import Callable
 
 from config.errors import SourceError
 from tasks.extraction.extracted import Extracted
+from tasks.extraction.office_package import without_dangling
 from tasks.records import Outcome
 
 MAX_PART = 100 * 1024 * 1024
@@ -28,7 +30,11 @@ def extract(kind: str, data: bytes, name: str = "") -> Extracted:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = _extractor(kind)(data)
+            read = _extractor(kind)
+            try:
+                found = read(data)
+            except KeyError:  # a part that others refer to is not there; Word and Excel do without it
+                found = read(without_dangling(data))
     except (SourceError, MemoryError):
         raise
     except Exception as error:  # the libraries meet damage with many kinds of errors
@@ -57,6 +63,11 @@ def _extractor(kind: str) -> Callable[[bytes], Extracted]:
     from tasks.extraction.xlsx import extract_xlsx
 
     return extract_xlsx
+
+
+def _begins(head: bytes) -> bool:
+    """Whether a part's first element stands in its head, so that nothing can be declared behind it."""
+    return re.search(rb"<[A-Za-z_]", re.sub(rb"<!--.*?(?:-->|$)", b"", head, flags=re.DOTALL)) is not None
 
 
 def _check(data: bytes, name: str) -> None:
@@ -89,7 +100,7 @@ def _check(data: bytes, name: str) -> None:
                     with archive.open(entry) as part:
                         head = part.read(4096)
                     wide = head.replace(b"\x00", b"")
-                    if b"<!DOCTYPE" in wide or b"<!ENTITY" in wide:
+                    if b"<!DOCTYPE" in wide or b"<!ENTITY" in wide or (len(head) == 4096 and not _begins(wide)):
                         raise SourceError(name, Outcome.REFUSED, "its XML declares entities, as attacks do", _AGAIN)
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, NotImplementedError, ValueError) as error:
         raise SourceError(

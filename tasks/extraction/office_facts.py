@@ -15,10 +15,13 @@ def facts(properties: Any) -> tuple[str, str, str]:
     created = properties.modified or properties.created
     generic = {"python-docx", "openpyxl", "steve canny", "microsoft office user", "user", "admin", "administrator"}
     author = words((properties.author if hasattr(properties, "author") else properties.creator) or "")
+    title = words(properties.title or "")
+    if title == "Word Document":  # the reading library's own, where the file says nothing of itself
+        return "", "", ""
     if author.lower() in generic:
-        return words(properties.title or ""), "", ""  # a program's template; its date means nothing
+        return title, "", ""  # a program's template; its date means nothing
     return (
-        words(properties.title or ""),
+        title,
         author,
         created.strftime("%Y-%m-%d") if created and created.year > 1990 else "",
     )

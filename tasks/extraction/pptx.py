@@ -17,7 +17,11 @@ def extract_pptx(data: bytes) -> Extracted:
 
     deck = pptx.Presentation(io.BytesIO(data))
     parts: list[Part] = []
+    left_out: list[str] = []
     for number, slide in enumerate(deck.slides, 1):
+        if slide.element.get("show") in ("0", "false"):
+            left_out.append(f"slide {number} is hidden and was not read")
+            continue
         title_shape = slide.shapes.title
         title = words(title_shape.text_frame.text) if title_shape is not None and title_shape.has_text_frame else ""
         body = list(_shapes(slide.shapes, title_shape.shape_id if title_shape is not None else None, 0))
@@ -42,7 +46,12 @@ def extract_pptx(data: bytes) -> Extracted:
         "presentation",
     )
     return Extracted(
-        "pptx", tuple(parts), title=first if generic or not title else title, author=author, published=published
+        "pptx",
+        tuple(parts),
+        title=first if generic or not title else title,
+        author=author,
+        published=published,
+        notes=tuple(left_out),
     )
 
 

@@ -134,22 +134,30 @@ def _unpacked(data: bytes, name: str) -> bytes:
     for _ in range(2):
         if not data.startswith(b"\x1f\x8b"):
             return data
-        machine = zlib.decompressobj(wbits=31)
-        try:
-            unpacked = machine.decompress(data, MAX_UNPACKED + 1)
-        except zlib.error as error:
-            raise SourceError(
-                name, Outcome.UNREADABLE, "the gzip file is damaged", "Copy or download it again."
-            ) from error
-        if len(unpacked) > MAX_UNPACKED:
-            raise SourceError(
-                name,
-                Outcome.REFUSED,
-                "unpacked it is larger than 200 MB",
-                "Unpack it and drop the part that matters here.",
-            )
-        data = unpacked
+        unpacked = bytearray()
+        rest = data
+        while rest.startswith(b"\x1f\x8b"):  # a file may be several streams in a row, padded with zeros
+            machine = zlib.decompressobj(wbits=31)
+            try:
+                unpacked += machine.decompress(rest, MAX_UNPACKED + 1 - len(unpacked))
+            except zlib.error as error:
+                raise _damaged_gzip(name) from error
+            if len(unpacked) > MAX_UNPACKED:
+                raise SourceError(
+                    name,
+                    Outcome.REFUSED,
+                    "unpacked it is larger than 200 MB",
+                    "Unpack it and drop the part that matters here.",
+                )
+            if not machine.eof:
+                raise _damaged_gzip(name)
+            rest = machine.unused_data.lstrip(b"\x00")
+        data = bytes(unpacked)
     return data
+
+
+def _damaged_gzip(name: str) -> SourceError:
+    return SourceError(name, Outcome.UNREADABLE, "the gzip file is cut off or damaged", "Copy or download it again.")
 
 
 def _zip_kind(data: bytes, name: str) -> str:

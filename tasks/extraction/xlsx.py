@@ -13,6 +13,7 @@ from tasks.records import BlockKind, Part
 MAX_ROWS = 500
 MAX_COLUMNS = 60
 MAX_SCANNED = 200_000
+MAX_LOOKED_AT = 200  # columns
 
 
 def extract_xlsx(data: bytes) -> Extracted:
@@ -36,13 +37,15 @@ def extract_xlsx(data: bytes) -> Extracted:
                 if max(len(row) for row in rows) > 1
                 else Part(BlockKind.PARAGRAPH, "\n".join(row[0] for row in rows))
             )
+            beyond = (sheet.max_row or 0) > MAX_SCANNED
             if total > len(rows):
-                more = "more than " if total >= MAX_SCANNED else ""
+                more = "more than " if beyond else ""
                 notes.append(f"sheet '{sheet.title}' has {more}{total} rows; the first {len(rows)} were read")
+            elif beyond:
+                notes.append(f"sheet '{sheet.title}' was read to its row {MAX_SCANNED}")
             if wide:
                 notes.append(
-                    f"sheet '{sheet.title}' has more than {MAX_COLUMNS} columns; the first {MAX_COLUMNS} "
-                    f"were read"
+                    f"sheet '{sheet.title}' has more than {MAX_COLUMNS} columns; the first {MAX_COLUMNS} were read"
                 )
         title, author, published = facts(book.properties)
     finally:
@@ -53,11 +56,9 @@ def extract_xlsx(data: bytes) -> Extracted:
 def _rows(sheet: Any) -> tuple[list[list[str]], int, bool]:
     """The first rows that hold something, how many there are, and whether columns were left out."""
     rows: list[list[str]] = []
-    total, scanned, wide = 0, 0, False
-    for cells in sheet.iter_rows(values_only=True):
-        scanned += 1
-        if scanned > MAX_SCANNED:
-            break
+    total, wide = 0, False
+    # A single cell far out, often only a formatted one, would have every row filled up with thousands of empty ones.
+    for cells in sheet.iter_rows(values_only=True, max_row=MAX_SCANNED, max_col=MAX_LOOKED_AT):
         if not any(cell is not None and cell != "" for cell in cells):
             continue
         total += 1
@@ -78,6 +79,6 @@ def _cell(value: object) -> str:
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, float):
-        return f"{value:.12g}"
+        return f"{value:.15g}"  # as many digits as Excel itself keeps
     text = str(value)
     return text.removesuffix(" 00:00:00") if re.fullmatch(r"\d{4}-\d\d-\d\d 00:00:00", text) else words(text)

@@ -259,7 +259,7 @@ def _stem(name: str) -> str:
         name = pieces[-1] if pieces else split.netloc
         name = re.sub(r"\.(?:html?|php|aspx?|pdf)$", "", name)
     else:
-        name = PurePosixPath(name).name
+        name = re.sub(r"\.gz$", "", PurePosixPath(name).name, flags=re.IGNORECASE)
         name = re.sub(r"\.[A-Za-z0-9]{1,5}$", "", name) or name
     words = " ".join(name.replace("_", " ").split()) if " " in name else " ".join(re.split(r"[_\-\s]+", name))
     return words.strip() or name
