@@ -1,8 +1,9 @@
 """Whether a written sentence says no more than the words it cites: told without a model, by looking.
 
-Three things are looked at: that the quoted words stand at the cited place, that every number and name of the sentence
-stands there too, and that its other content words do. Words that carry no fact of their own (`GLUE`) are free. The
-check errs on the side of doubt: a faithful sentence in other words is `uncovered`, and a person looks at it.
+Looked at is whether the quoted words stand at the cited place, whether every number, name and other content word of
+the sentence stands in the sentences quoted, and whether it relates them as these do (`coverage_relations`). Words that
+carry no fact of their own (`GLUE`) are free. The check errs on the side of doubt: a faithful sentence in other words is
+`uncovered`, and a person looks at it. A quotation too short to bear its sentence out becomes the whole sentence.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from tasks.compiling.vocabulary import STOP_WORDS
+from tasks.coverage_relations import doubt
 from tasks.markdown import sentences
 from tasks.search import tokens
 
@@ -30,6 +32,11 @@ _SAME = str.maketrans(
 _ENDS = " \"'“”„«»‘’.…,;:"
 _NUMBER = re.compile(r"\d+(?:[.,:/\u202f'’]\d+)*")
 _THOUSANDS = re.compile(r"(?<=\d)[,.'’\u202f](?=\d{3}(?!\d))")
+_COMMAS = re.compile(r"(?<=\d)[,'’\u202f](?=\d{3}(?!\d))")
+_MINUS = re.compile(r"(?:^|[\s(])[-−–]$")
+_ITEM = re.compile(r"\n(?=\s*(?:[-*+•|]|\d{1,3}[.)])\s)")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_LONGEST_QUOTE = 600  # characters of a quotation that is made whole
 _NAME = re.compile(r"(?<![.!?…。]\s)(?<!^)(?<=[\s(\[\"'“‘„«])[^\W\d_][\w'’-]*")
 _SPELLED = {
     word: str(number)
@@ -65,20 +72,51 @@ GLUE = frozenset(
         """
     according account address allow also another appear around article as available base based because become begin
     being belong besides both bring call called carry case cause come common concern consist contain cover current
-    describe description design detail differ different do document each earlier example exist explain far fact
-    feature find first follow following form found further general get give given go great group have help hold
-    however important include including introduce involve keep kind know known large later lead let like main make
-    many mean means mention more most much name named need new note now number offer often one only other page part
-    particular people place point possible present provide publish purpose put reach refer regard relate remain report
-    result role run say see serve set several show side similar since single so some source state statement step such
-    take tell term thing thus time together topic turn two type under use used user using usual various version way
-    well when where whether while whole work write year
+    describe description design detail differ do document each example exist explain far fact feature find follow
+    following form found further general get give given go group have help hold however include including introduce
+    involve keep kind know known lead let like make mean means mention name named need new note now number offer
+    often one other page part particular people place point possible present provide publish purpose put reach refer
+    regard relate remain report result role run say see serve set show side since so some source state statement
+    step such take tell term thing thus time together topic turn type under use used user using usual various
+    version way well when where whether while whole work write year
     auch dabei damit dazu etwa gilt haben heißen heute laut liegen machen nennen sein sowie weiter werden wurde zudem
     """,
     )
 )
 """Words that a sentence may use although its source does not: they add no fact of their own."""
 _GLUE_TERMS = frozenset(term for word in GLUE for term in tokens.terms(word))
+_POLES = {
+    word: group.split()[0]
+    for group in (
+        "before prior vor avant antes prima до",
+        "after following nach après después dopo после",
+        "over above exceeded exceeding über plus",
+        "under below fewer less unter moins menos",
+        "until bis hasta fino",
+        "since seit depuis desde",
+        "against gegen contre contra contro против",
+        "first erste erster erstes ersten première premier primera primero primo prima первый первая",
+        "last final letzte letzter letztes letzten dernier dernière último última ultimo последний",
+        "only sole solely nur einzige einziger einziges seul seule solo sólo única único только единственный",
+        "all every each alle jeder jede jedes tous toutes todos todas tutti все",
+        "few little wenige peu pocos pochi мало",
+        "most meiste meisten plupart mayoría большинство",
+        "always immer toujours siempre sempre всегда",
+        "earlier früher", "later später", "inside within innerhalb", "outside außerhalb",
+        "large larger largest big bigger biggest", "small smaller smallest", "similar alike same", "different unlike",
+    )
+    for word in group.split()
+}
+"""Words without which a sentence says something else although all others stand there, by what they mean."""
+_SIGNS = {
+    **dict.fromkeys(("%", "percent", "per cent", "prozent", "pour cent", "por ciento"), "%"),
+    **dict.fromkeys(("€", "euro"), "€"),
+    **dict.fromkeys(("$", "dollar"), "$"),
+    **dict.fromkeys(("£", "pound"), "£"),
+    **dict.fromkeys(("¥", " yen"), "¥"),
+    **dict.fromkeys(("°", "degree"), "°"),
+    "‰": "‰",
+}
 _INVENTED = 0.5
 """Below this share of content words found at the place, a sentence is not a paraphrase of it."""
 _STEM = 5  # letters from which two words with the same beginning count as forms of one
@@ -88,7 +126,7 @@ class State(StrEnum):
     """What a sentence is worth."""
 
     COVERED = "covered"      # says what the cited words say
-    UNCOVERED = "uncovered"  # its words stand there in part: a person should look
+    UNCOVERED = "uncovered"  # its words stand there in part, or otherwise related: a person should look
     INVENTED = "invented"    # cites nothing that stands anywhere, or gives numbers and names that do not stand there
 
 
@@ -102,7 +140,7 @@ class Quoted:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """The verdict; `quotes` are those that stand, exactly as the place has them, in the order given."""
+    """The verdict; `quotes` are those that stand, as the place has them and made whole where need be, in order."""
 
     state: State
     missing: tuple[str, ...] = ()
@@ -146,38 +184,107 @@ def _plain(text: str) -> tuple[str, tuple[int, ...]]:
     return "".join(letters), tuple(starts)
 
 
-def check(sentence: str, cited: Sequence[Quoted], context: str = "") -> Coverage:
-    """What a sentence is worth by the words it cites; `context` are words it may use besides, such as the title."""
-    found = [(locate(one.quote, one.place), one.place) for one in cited]
-    standing = tuple(quote for quote, _ in found if quote)
-    if not standing:
+def check(sentence: str, cited: Sequence[Quoted], context: str = "", titles: str = "") -> Coverage:
+    """What a sentence is worth by the words it cites.
+
+    `context` are names that it may use besides, such as the page's title; `titles` words of which the place speaks,
+    such as its headings: they lend words, but neither a name nor a number.
+    """
+    found = [(quote, one.place) for one in cited if (quote := locate(one.quote, one.place))]
+    if not found:
         why = "it cites nothing" if not cited else "the words it cites do not stand at their place"
         return Coverage(State.INVENTED, (), why)
-    places = "\n".join(dict.fromkeys(place for quote, place in found if quote))
+    spans = [_sentences_around(quote, place) for quote, place in found]
+    given = tuple(quote for quote, _ in found)
+    own = _doubts(sentence, "\n".join(given), context, titles)
+    quotes = given if not own else tuple(span if len(span) <= _LONGEST_QUOTE else quote
+                                         for span, quote in zip(spans, given, strict=True))
+    places = "\n".join(dict.fromkeys(place for _, place in found))
+    state, missing, reason = _held_against(sentence, places, f"{context}\n{titles}")
+    if state is State.COVERED:
+        near = "\n".join(dict.fromkeys(spans))
+        missing = _doubts(sentence, near, context, titles)
+        reason = f"{_listed(missing)} does not stand in the cited sentence" if missing else ""
+        reason = reason or doubt(sentence, [one for span in spans for one in _units(span)], context)
+        state = State.UNCOVERED if reason else State.COVERED
+    return Coverage(state, missing, reason, quotes)
+
+
+def _held_against(sentence: str, places: str, context: str) -> tuple[State, tuple[str, ...], str]:
+    """The verdict by the whole places: what does not even stand there is invented."""
     ground = f"{places}\n{context}"
-    numbers = _numbers(sentence) - _numbers(ground)
+    numbers = tuple(sorted(_numbers(sentence) - _numbers(ground)))
     if numbers:
-        shown = tuple(sorted(numbers))
-        return Coverage(State.INVENTED, shown, f"{_listed(shown)} does not stand at the cited place", standing)
-    names = _missing_names(sentence, ground)
+        return State.INVENTED, numbers, f"{_listed(numbers)} does not stand at the cited place"
+    names = _missing_names(sentence, ground, alike=True)
     if names:
-        return Coverage(State.INVENTED, names, f"{_listed(names)} does not stand at the cited place", standing)
+        return State.INVENTED, names, f"{_listed(names)} does not stand at the cited place"
     words, missing = _words(sentence, ground)
     if missing and len(missing) > _INVENTED * words:
-        return Coverage(State.INVENTED, missing, f"{_listed(missing)} stands nowhere near the cited words", standing)
+        return State.INVENTED, missing, f"{_listed(missing)} stands nowhere near the cited words"
     if missing:
-        return Coverage(State.UNCOVERED, missing, f"{_listed(missing)} does not stand at the cited place", standing)
+        return State.UNCOVERED, missing, f"{_listed(missing)} does not stand at the cited place"
     denied = _NEGATION.search(sentence)
     if denied and not _NEGATION.search(places):
-        return Coverage(State.INVENTED, (denied[0],), f"it says '{denied[0]}', the cited place does not", standing)
-    if not denied and all(_NEGATION.search(quote) for quote in standing):
-        return Coverage(State.UNCOVERED, (), "the cited words deny something, the sentence does not", standing)
-    return Coverage(State.COVERED, (), "", standing)
+        return State.INVENTED, (denied[0],), f"it says '{denied[0]}', the cited place does not"
+    return State.COVERED, (), ""
+
+
+def _doubts(sentence: str, near: str, context: str, titles: str) -> tuple[str, ...]:
+    """What of a sentence does not stand in the cited words and the names it may use."""
+    lent = f"{near}\n{context}"
+    found = [*sorted(_exact_numbers(sentence) - _exact_numbers(lent)), *_missing_names(sentence, lent, alike=False)]
+    found += _words(sentence, f"{lent}\n{titles}")[1]
+    have = frozenset(_POLES.get(word, word) for word in _LETTERS.findall(lent.lower()))
+    poles = [word for word in _LETTERS.findall(sentence.lower()) if word in _POLES and _POLES[word] not in have]
+    found += poles
+    found += sorted(_signs(sentence) - _signs(lent))
+    denied = _NEGATION.search(sentence)
+    if denied and not _NEGATION.search(near):
+        found.append(denied[0])
+    return tuple(dict.fromkeys(found))
+
+
+def _sentences_around(quote: str, place: str) -> str:
+    """The whole sentences of a place in which a quotation stands."""
+    start = place.find(quote)
+    end, at, first, last = start + len(quote), 0, start, start + len(quote)
+    for unit in _units(place):
+        begins = place.find(unit, at)
+        if begins < 0:
+            continue
+        at = begins + len(unit)
+        if begins <= start < at:
+            first = begins
+        if begins < end <= at:
+            last = at
+    return place[first:last]
+
+
+def _units(text: str) -> list[str]:
+    """Sentences, and items of lists and rows of tables as such."""
+    return [unit for part in _ITEM.split(text) for unit in sentences.split(part)]
 
 
 def _listed(words: Iterable[str]) -> str:
     shown = [f"'{word}'" for word in words]
     return ", ".join(shown[:4]) + (f" and {len(shown) - 4} more" if len(shown) > 4 else "")
+
+
+def _exact_numbers(text: str) -> set[str]:
+    """Numbers with their sign; a point before three digits is no comma, so 3.141 is not 3,141."""
+    found = set()
+    for match in _NUMBER.finditer(text):
+        plain = _COMMAS.sub("", match.group())
+        sign = "-" if _MINUS.search(text[max(0, match.start() - 2) : match.start()]) else ""
+        found.add(sign + (plain.lstrip("0") or "0" if plain.isdigit() else plain))
+    words = re.findall(r"[^\W\d_]+", text.lower())
+    return found | {_SPELLED[word] for word in words if word in _SPELLED and word not in _ARTICLES}
+
+
+def _signs(text: str) -> set[str]:
+    """Signs of money, shares and degrees, which change what a number means."""
+    return {_SIGNS[sign] for sign in re.findall("|".join(map(re.escape, _SIGNS)), text.lower())}
 
 
 def _numbers(text: str) -> set[str]:
@@ -188,22 +295,35 @@ def _numbers(text: str) -> set[str]:
     return found | {_SPELLED[word] for word in words if word in _SPELLED and word not in _ARTICLES}
 
 
-def _missing_names(sentence: str, ground: str) -> tuple[str, ...]:
-    """Capitalised words inside the sentence that stand nowhere at the place; German nouns are words like others."""
+def _missing_names(sentence: str, ground: str, alike: bool) -> tuple[str, ...]:
+    """Capitalised words inside the sentence that stand nowhere at the place; German nouns are words like others.
+
+    With `alike` a name of the same beginning counts as another form of it.
+    """
     if sentences.CJK.search(sentence):
         return ()
     found = [match.group() for match in _NAME.finditer(sentence) if match.group()[0].isupper()]
     if len(found) > 0.3 * len(sentence.split()) and len(found) > 3:  # a title, or a language that capitalises nouns
         found = [name for name in found if not name[1:].islower()]
     have = set(tokens.terms(ground))
-    folded = tokens.fold(ground)
+    words = frozenset(word.rstrip("+#") for word in tokens.name_words(ground))
     return tuple(
         dict.fromkeys(
             name
             for name in found
-            if tokens.fold(name) not in folded and not any(_alike(term, have) for term in tokens.terms(name))
+            if not _stands_as_name(name, words)
+            and not ((alike or not name.isascii()) and any(_alike(term, have) for term in tokens.terms(name)))
             and not set(tokens.terms(name)) <= _GLUE_TERMS
         )
+    )
+
+
+def _stands_as_name(name: str, words: frozenset[str]) -> bool:
+    """Whether all parts of a name are words of the text, an ending of possession or plural apart."""
+    parts = [part.rstrip("+#") for part in tokens.name_words(name) if part != "s"]
+    return all(
+        any(form in words for form in (part, part + "s", part + "es", part.removesuffix("s"), part.removesuffix("es")))
+        for part in parts
     )
 
 
@@ -217,7 +337,8 @@ def _words(sentence: str, ground: str) -> tuple[int, tuple[str, ...]]:
     for word in dict.fromkeys(re.findall(r"[^\W_]+(?:['’.\-][^\W_]+)*", plain)):
         terms = tokens.terms(word)
         low = word.lower()
-        if not terms or low in _SPELLED or low in STOP_WORDS or low.isdigit() or set(terms) <= _GLUE_TERMS:
+        free = low in _SPELLED or low in STOP_WORDS or low.isdigit() or low.removesuffix("s") in _SIGNS
+        if not terms or free or set(terms) <= _GLUE_TERMS:
             continue
         count += 1
         if not any(_alike(term, have) for term in terms):

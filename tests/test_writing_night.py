@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -316,6 +317,16 @@ def test_a_source_that_is_too_long_says_on_its_page_what_was_left_out(tmp_path: 
     calls = len(model.calls)
     run(wiki, model, 2, force=True)
     assert len(model.calls) == calls
+
+
+def test_what_is_said_of_a_cut_is_in_the_pages_language(tmp_path: Path) -> None:
+    """A German page has no English sentence of ours on it."""
+    road = "Die Lange Straße führt durch das Dorf {0} und dann über die Brücke {0}, die aus Holz ist."
+    long = "# Lange Straße\n\n" + "\n\n".join(road.format(number) for number in range(60))
+    wiki = wikis.make(tmp_path, SETTINGS + "compile:\n  longest: 2000\n", long=long)
+    run(wiki, RuleAsker())
+    said = page(tmp_path, "Lange Straße")
+    assert re.search(r"Nur die ersten \d{4} von \d{4} Zeichen dieser Quelle wurden gelesen:", said)
 
 
 def test_a_newer_source_takes_the_place_of_an_older_sentence(tmp_path: Path) -> None:

@@ -112,6 +112,8 @@ def test_markup_of_a_reply_becomes_plain_text_and_its_links_are_wishes() -> None
     """Nothing of a model's markup reaches a page: no image, fence, tag, footnote or link."""
     text = "**Nova** is near [[Zuse Z3|the Z3]] and [here](https://x.example) ![[a.png]] <script>x</script>[^1] [c3]"
     assert settle.plain_text(text) == ("Nova is near the Z3 and here x", ("Zuse Z3",))
+    assert settle.plain_text("| Z3 | Berlin | 1941 |")[0] == "Z3, Berlin, 1941"
+    assert settle.plain_text("| --- | :-: |")[0] == ""
     assert settle.plain_text("```markdown\n- It runs.\n```")[0] == "It runs."
 
 
@@ -133,6 +135,14 @@ def test_an_uncovered_sentence_is_asked_about_once_more() -> None:
     settled = settle.settle(asker, ground, written)
     assert [one.text for lines in settled.lines for one in lines] == ["Anna Bell lives in Kent."]
     assert "1950" in settled.left_out[0] and len(asker.calls) == 1
+
+
+def test_a_refrain_of_a_source_stands_on_the_page_once() -> None:
+    """A sentence that a source repeats is no second fact."""
+    own = share(line("See it now: Amazon"), line("It rings."), line("See it now: Amazon"))
+    sheet = lay_out([Stand(SourceFacts("s1"), own)])
+    assert [one.text for placed in sheet.placed for one in placed.block.lines] == ["See it now: Amazon", "It rings."]
+    assert sheet.agreed == 0
 
 
 # --- analysis --------------------------------------------------------------------------------------------------------

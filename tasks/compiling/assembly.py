@@ -298,7 +298,7 @@ class _Page:
         last = max(at for at, cell in enumerate(rows[0]) if cell or at == 0)
         rows[0][last] += f"[^{citation.label}]"
         if table.left_out:
-            rows.append([f"… {table.left_out} more", *("" for _ in rows[0][1:])])
+            rows.append([self._words.rows_left_out(table.left_out), *("" for _ in rows[0][1:])])
         lines = [f"| {' | '.join(row)} |" for row in rows]
         lines.insert(1, f"|{' --- |' * len(rows[0])}")
         self._blocks.append(ProposedBlock(key, BlockKind.TABLE, "\n".join(lines), (citation,)))

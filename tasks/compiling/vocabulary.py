@@ -15,7 +15,8 @@ ABBREVIATIONS = _words(
     mr mrs ms dr prof sr jr st mt ft gen col lt sgt capt cmdr adm maj rev hon gov sen rep pres vs etc approx
     ca cf al fig figs eq eqs sec no nos vol vols pp p ch ed eds inc ltd co corp dept univ assn bros est jan
     feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun e.g i.e u.s u.k
-    u.n a.m p.m ph.d m.sc b.sc b.a m.a d.c z.b d.h u.a bzw usw evtl nr str bd hrsg geb gest jh mme mlle sra
+    u.n a.m p.m ph.d m.sc b.sc b.a m.a d.c z.b d.h u.a bzw usw evtl nr str bd hrsg geb gest jh vgl
+    sog ggf inkl zzgl bspw abs abb kap s.o s.u u.u i.d.r mme mlle sra
     dra art núm av т.е т.д т.п г гг в вв им ул стр рис
     """
 )

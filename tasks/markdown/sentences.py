@@ -112,8 +112,8 @@ def _ends(text: str, start: int, match: re.Match[str], known: frozenset[str]) ->
         return False
     if low in ABBREVIATIONS and len(mark) == 1:
         return low in MAY_END and _STARTER.match(following) is not None
-    if len(word) == 1 and word.isalpha() and word.isupper() and not CJK.match(word) and len(mark) == 1:
-        return _STARTER.match(following) is not None  # else an initial
+    if len(word) == 1 and word.isalpha() and not CJK.match(word) and len(mark) == 1:
+        return _STARTER.match(following) is not None  # else an initial, or half of 'z. B.'
     if re.fullmatch(r"(?:[^\W\d_]\.)+[^\W\d_]", word):  # U.S.S.R
         return _STARTER.match(following) is not None
     if word.isdigit():

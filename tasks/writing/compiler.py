@@ -135,8 +135,9 @@ class _Night:
 
     def _work(self) -> Iterator[_Work]:
         for source_id in sorted(self._material.asked & self._live):
-            found = passages(replace(self._material.document(source_id), source_id=source_id))
-            found, cut = shortened(replace(found, target=self._standing.target(source_id)), self._longest)
+            document = self._material.document(source_id)
+            found = replace(passages(replace(document, source_id=source_id)), target=self._standing.target(source_id))
+            found, cut = shortened(found, self._longest, self._standing.facts(source_id).language)
             former = self._standing.former(source_id)
             if former is not None and former.digest == found.digest and former.basis == self._basis:
                 self._settled[source_id] = former

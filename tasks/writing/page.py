@@ -81,8 +81,14 @@ def lay_out(stands: Sequence[Stand]) -> Sheet:
                 if (block.key, line.text) in gone:
                     continue
                 words = frozenset(sentences.words(line.text))
-                if any(other != source and _same(line, words, before, known) for other, before, known in said):
-                    agreed += 1
+                twice = False
+                for other, before, known in said:
+                    if other != source and _same(line, words, before, known):
+                        agreed += 1
+                        twice = True
+                        break
+                    twice = twice or before.text == line.text  # a refrain of one source
+                if twice:
                     continue
                 said.append((source, line, words))
                 kept.append(line)

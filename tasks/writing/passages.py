@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from tasks.compiling.page_words import page_words
 from tasks.markdown import sentences
 from tasks.records import BlockKind, Document
 from tasks.search import tokens
@@ -108,8 +109,8 @@ def _cut(text: str) -> Iterator[str]:
         yield from (line[at : at + LONGEST] for at in range(0, len(line), LONGEST) if line[at : at + LONGEST].strip())
 
 
-def shortened(source: Passages, longest: int) -> tuple[Passages, str]:
-    """The source up to `longest` characters, and what that leaves out, in words; '' when it is whole."""
+def shortened(source: Passages, longest: int, language: str = "") -> tuple[Passages, str]:
+    """The source up to `longest` characters, and what that leaves out, in words of its language; '' when whole."""
     length = 0
     for number, passage in enumerate(source.all):
         length += len(passage.text)
@@ -117,7 +118,7 @@ def shortened(source: Passages, longest: int) -> tuple[Passages, str]:
             kept = Passages(source.source_id, source.title, source.target, source.all[:number])
             whole = sum(len(one.text) for one in source.all)
             read = sum(len(one.text) for one in kept.all)
-            return kept, f"Only the first {read:,} of {whole:,} characters of this source were read:"
+            return kept, page_words(language).only_read(read, whole)
     return source, ""
 
 

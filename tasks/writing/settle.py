@@ -32,6 +32,8 @@ _LINK = re.compile(r"\[([^\]\n]*)\]\((?:<[^>\n]*>|[^)\s]*)\)")
 _NOTE = re.compile(r"\s*\[\^[^\]\s]*\](?!:)|\s*[\[(](?:c\d+(?:\s*[,;]\s*c\d+)*)[\])]", re.I)
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
 _MARKS = re.compile(r"(\*\*|__|==|~~)(?=\S)(.+?)(?<=\S)\1")
+_ROW = re.compile(r"^\s*\|(.+)\|\s*$")
+_RULE = re.compile(r"^[\s|:-]+$")
 _START = re.compile(r"^\s*(?:#{1,6}\s+|[-*+]\s+|\d{1,2}[.)]\s+(?=\S+\s)|>\s?)")
 
 
@@ -104,8 +106,14 @@ def plain_text(text: str) -> tuple[str, tuple[str, ...]]:
     text = _TAG.sub(" ", text)
     for _ in range(2):
         text = _MARKS.sub(r"\2", text)
+    text = "" if _RULE.match(text) else _ROW.sub(_cells, text)
     text = " ".join(_START.sub("", text).replace("`", "").split())
     return text, tuple(name for name in wanted if name)
+
+
+def _cells(row: re.Match[str]) -> str:
+    """A row of a table as a list of what stands in its cells."""
+    return ", ".join(cell.strip() for cell in row[1].split("|") if cell.strip())
 
 
 def recheck(line: Line, source: Passages, names: Sequence[str]) -> Line | None:
@@ -137,17 +145,15 @@ def _judge(ground: Ground, text: str, cites: Sequence[Cite]) -> tuple[Coverage, 
     if order:
         return Coverage(State.INVENTED, (), f"it orders a machine about: '{order}'"), ()
     named = [(passage, cite) for cite in cites if (passage := _place(ground, cite)) is not None]
-    titles = [heading for passage, _ in named for heading in passage.headings]
-    context = "\n".join((*ground.names, ground.source.title, *titles))
-    coverage = check(text, [Quoted(cite.words, passage.text) for passage, cite in named], context)
+    titles = "\n".join((ground.source.title, *(heading for passage, _ in named for heading in passage.headings)))
+    quoted = [Quoted(cite.words, passage.text) for passage, cite in named]
+    coverage = check(text, quoted, "\n".join(ground.names), titles)
+    standing = [passage for passage, cite in named if locate(cite.words, passage.text)]
     found = []
-    for passage, cite in named:
-        quote = locate(cite.words, passage.text)
-        if quote and quote in coverage.quotes:
-            quote = _whole(quote, passage.text)
-            source = ground.source
-            mark = label(source.source_id, passage.anchor, quote)
-            found.append(Citation(source.source_id, source.target, passage.anchor, quote, mark))
+    for passage, words in zip(standing, coverage.quotes, strict=True):
+        quote, source = _whole(words, passage.text), ground.source
+        mark = label(source.source_id, passage.anchor, quote)
+        found.append(Citation(source.source_id, source.target, passage.anchor, quote, mark))
     return coverage, tuple({citation.label: citation for citation in found}.values())
 
 
