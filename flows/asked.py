@@ -54,8 +54,11 @@ def look_up(
     asker: Asker | None = None,
 ) -> LookedUp:
     """The best `count` pages of each wiki for a question, its parts and its translation, merged."""
+    plain_parts = questions.parts(question)
+    if plain_parts:
+        engine.embed_ahead((question, *plain_parts))
     first = engine.passages(question, count, filters, as_of=as_of, exclude=exclude)
-    parts = questions.parts(question) or _parts_by_model(question, asker)
+    parts = plain_parts or _parts_by_model(question, asker)
     translated = _translated(question, first, asker)
     pinned = as_of or first.snapshot
     wordings = (*parts, translated) if translated else parts

@@ -196,6 +196,13 @@ class Engine:
                 found.append(passages(wiki.wiki.name, opened, wiki.wiki.model, asked, exclude))
         return across(found)
 
+    def embed_ahead(self, questions: Sequence[str]) -> None:
+        """Begin to embed questions in one go that will be asked one after the other."""
+        for wiki in self._wikis:
+            opened = wiki.held
+            if wiki.wiki.model is not None and opened is not None and opened.index.vectors:
+                wiki.wiki.model.ask_together([one.encode("utf-8", "replace").decode("utf-8") for one in questions])
+
     @property
     def names(self) -> tuple[str, ...]:
         """The wikis' names, in their order."""
@@ -256,6 +263,11 @@ class _WikiSearch:
         self._pinned: Opened | None = None
         self._broken: tuple[int, ...] = ()
         self._opening = Lock()
+
+    @property
+    def held(self) -> Opened | None:
+        """The snapshot that was asked last, None before the first question."""
+        return self._held
 
     def answer(self, questions: Sequence[Question], as_of: str) -> tuple[SearchResult, ...]:
         """An answer a question, all from one snapshot."""

@@ -82,6 +82,7 @@ def passages(wiki: str, opened: Opened, model: Model | None, question: Question,
                     for number, ((start, end, level, _), score) in enumerate(rows)
                 ),
                 _labelled(index.citations.text(doc)),
+                page.words,
             )
         )
     return Found(

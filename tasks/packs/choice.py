@@ -17,17 +17,12 @@ from tasks.packs.pack import (
     ContextPack,
     Form,
     OmittedPage,
-    block_json,
-    citation_json,
-    compact,
     counted,
-    page_json,
-    page_markdown,
-    quoted,
     shown_goal,
 )
 from tasks.packs.passages import Piece, beginning, hidden_spans, whole, window
-from tasks.packs.sections import cautioned, packed_page, section_of, words_of
+from tasks.packs.sections import cautioned, figures_of, packed_page, section_of, words_of
+from tasks.packs.sizes import head_size, section_size
 from tasks.packs.token_count import TokenCounter, count_tokens
 from tasks.search.found import Found, FoundPage
 
@@ -50,6 +45,7 @@ _FAIR = 250  # tokens that a passage may take however little is left
 _TELLING = 5  # words from which on two passages can be said to be alike
 _LEAST = 8  # tokens below which no part of a block is looked for
 _JOINT = 2  # tokens that two texts may have more when they are put together
+_TRIES = 4  # pages whose best block has no part that fits, after which no other is cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +58,12 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sized:
-    """A passage, its words, and about how many tokens it takes on its page."""
+class _Taken:
+    """A passage in the pack."""
 
+    page: int
     piece: Piece
-    words: frozenset[str]
-    figures: frozenset[str]  # those of its words that hold a digit
-    size: int
+    words: frozenset[int]  # hashes of its terms
 
 
 @dataclass(slots=True)
@@ -81,11 +76,13 @@ class _Packing:
     count: TokenCounter
     name_wiki: bool
     left: int  # tokens
-    taken: list[tuple[int, _Sized]] = field(default_factory=list)  # page and passage, in the order taken
+    taken: list[_Taken] = field(default_factory=list)  # in the order in which they were taken
     held: dict[int, int] = field(default_factory=dict)  # passages of each page
     heads: dict[int, int] = field(default_factory=dict)  # tokens of each page's section without passages
+    sizes: dict[tuple[int, int], int] = field(default_factory=dict)  # tokens of whole blocks by page and number
     hidden: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     repeating: set[int] = field(default_factory=set)  # pages of which a passage was left out as said before
+    missed: int = 0  # pages of whose best block no part fitted
 
     def head(self, page: int) -> int:
         """Tokens of a page's section beside its passages; 0 once it is in the pack."""
@@ -93,8 +90,7 @@ class _Packing:
             return 0
         if page not in self.heads:
             empty = packed_page(self.pages[page], ())
-            text = compact(page_json(empty)) if self.form == "json" else page_markdown(empty, self.name_wiki, set())
-            self.heads[page] = self.count(text) + _JOINT
+            self.heads[page] = head_size(empty, self.form, self.name_wiki, self.count) + _JOINT
         return self.heads[page]
 
     def whole(self, page: int, block: int) -> Piece:
@@ -103,19 +99,21 @@ class _Packing:
             self.hidden[page] = hidden_spans(self.pages[page].text)
         return whole(self.pages[page], block, self.hidden[page])
 
-    def sized(self, page: int, piece: Piece) -> _Sized:
-        """A passage with what it adds to its page's section: its text, its place and its citations."""
-        section = section_of(self.pages[page], (piece,))
-        if self.form == "json":  # cut as the whole is, so that its pieces are counted once
-            size = self.count(f'":{compact(section.excerpt)},"source') - self.count('":"","source')
-            blocks = [block_json(one) for one in section.blocks]
-            size += self.count(compact([blocks, [citation_json(one) for one in section.citations]]))
-        else:
-            notes = "".join(f"[^{one.label}]: {one.location}#{one.place}\n" for one in section.citations)
-            size = self.count(f"{quoted(section.excerpt)}\n\n{notes}")
-        return _Sized(piece, *words_of(piece.text), size + _JOINT)
+    def size(self, page: int, piece: Piece) -> int:
+        """About how many tokens a passage adds to its page's section: its text, its place and its citations."""
+        key = (page, piece.block)
+        if piece.cut or key not in self.sizes:
+            size = section_size(section_of(self.pages[page], (piece,)), self.form, self.count) + _JOINT
+            if piece.cut:
+                return size
+            self.sizes[key] = size
+        return self.sizes[key]
 
-    def part(self, page: int, piece: Piece, limit: int) -> _Sized | None:
+    def words(self, page: int, piece: Piece) -> frozenset[int]:
+        """Hashes of a passage's terms."""
+        return words_of(self.pages[page], piece)
+
+    def part(self, page: int, piece: Piece, limit: int) -> Piece | None:
         """The best part of a block that takes at most `limit` tokens, or None."""
         room = limit
         for _ in range(3):  # the citations of a part are known only once it is chosen
@@ -124,42 +122,41 @@ class _Packing:
             found = window(self.pages[page], piece.block, self.hidden[page], room, self.weights, self.count)
             if found is None:
                 return None
-            sized = self.sized(page, found)
-            if sized.size <= limit:
-                return sized
-            room -= max(1, sized.size - limit)
+            size = self.size(page, found)
+            if size <= limit:
+                return found
+            room -= max(1, size - limit)
         return None
 
-    def take(self, page: int, sized: _Sized) -> None:
+    def take(self, page: int, piece: Piece) -> None:
         """Add a passage."""
-        self.left -= sized.size + self.head(page)
-        self.taken.append((page, sized))
+        self.left -= self.size(page, piece) + self.head(page)
+        self.taken.append(_Taken(page, piece, self.words(page, piece)))
         self.held[page] = self.held.get(page, 0) + 1
 
     def drop_last(self) -> None:
         """Take the passage out that was added last."""
-        page, _ = self.taken.pop()
-        self.held[page] -= 1
+        self.held[self.taken.pop().page] -= 1
 
-    def said(self, sized: _Sized) -> bool:
+    def said(self, page: int, piece: Piece) -> bool:
         """Whether a passage taken before says the same; another figure is another statement."""
-        words = sized.words
+        words = self.words(page, piece)
         size = len(words)
         if size < _TELLING:
             return False
         some = tuple(islice(words, int((1 - ALIKE) * size) + 1))  # more words than two that are alike may differ in
-        for _, one in self.taken:
-            if one.words.isdisjoint(some) or not sized.figures <= one.figures:
+        for one in self.taken:
+            if one.words.isdisjoint(some) or len(words & one.words) < ALIKE * max(size, len(one.words)):
                 continue
-            if len(words & one.words) >= ALIKE * max(size, len(one.words)):
+            if figures_of(piece.text) <= figures_of(one.piece.text):
                 return True
         return False
 
     def pieces(self) -> dict[int, list[Piece]]:
         """The passages of each page."""
         found: dict[int, list[Piece]] = {}
-        for page, sized in self.taken:
-            found.setdefault(page, []).append(sized.piece)
+        for one in self.taken:
+            found.setdefault(one.page, []).append(one.piece)
         return found
 
 
@@ -198,23 +195,24 @@ def _fill(packing: _Packing, max_per_page: int) -> None:
     for unit in offered(packing.pages):
         if packing.held.get(unit.page, 0) >= max_per_page or packing.left < _LEAST:
             continue
-        piece = packing.whole(unit.page, unit.block)
-        if not piece.text.strip():
+        piece: Piece | None = packing.whole(unit.page, unit.block)
+        if piece is None or not piece.text.strip():
+            continue
+        if packing.said(unit.page, piece):
+            packing.repeating.add(unit.page)
             continue
         first, head = not packing.held.get(unit.page), packing.head(unit.page)
         limit = packing.left - head
         if len(packing.pages) > 1:
             limit = min(limit, max(int(SHARE * packing.left), _FAIR))
-        if not first and len(piece.text) > 12 * limit:
-            continue  # surely too long, so it need not be counted
-        sized: _Sized | None = packing.sized(unit.page, piece)
-        if sized is not None and packing.said(sized):
-            packing.repeating.add(unit.page)
+        if limit < _LEAST:
             continue
-        if sized is not None and sized.size > limit:
-            sized = packing.part(unit.page, piece, limit) if first else None
-        if sized is not None:
-            packing.take(unit.page, sized)
+        # What is surely too long need not be counted.
+        if len(piece.text) > 12 * limit or packing.size(unit.page, piece) > limit:
+            piece = packing.part(unit.page, piece, limit) if first and packing.missed < _TRIES else None
+            packing.missed += first and piece is None
+        if piece is not None:
+            packing.take(unit.page, piece)
     if not packing.taken and packing.pages and max_per_page > 0:
         _take_beginning(packing)
 
@@ -223,10 +221,10 @@ def _take_beginning(packing: _Packing) -> None:
     """Of text without sentences that is longer than the budget: as much of the best block as fits."""
     for unit in offered(packing.pages)[:1]:
         piece = packing.whole(unit.page, unit.block)
-        room = packing.left - packing.head(unit.page) - packing.sized(unit.page, replace(piece, text="")).size
+        room = packing.left - packing.head(unit.page) - packing.size(unit.page, replace(piece, text="", cut=True))
         part = beginning(packing.pages[unit.page], unit.block, packing.hidden[unit.page], room, packing.count)
         if part is not None:
-            packing.take(unit.page, packing.sized(unit.page, part))
+            packing.take(unit.page, part)
 
 
 def offered(pages: Sequence[FoundPage]) -> list[Unit]:
@@ -270,7 +268,7 @@ def _left_out(packing: _Packing, room: int) -> tuple[OmittedPage, ...]:
             firsts.setdefault(unit.page, unit.block)
     found = []
     for page in sorted(firsts)[: min(MOST_OMITTED, room // row)]:
-        size = packing.sized(page, packing.whole(page, firsts[page])).size + packing.head(page)
+        size = packing.size(page, packing.whole(page, firsts[page])) + packing.head(page)
         found.append(OmittedPage(packing.pages[page].hit.slug, size))
     return tuple(found)
 
@@ -284,7 +282,8 @@ def _least(packing: _Packing) -> int:
                 continue
             piece = packing.whole(page, block.number)
             part = window(packing.pages[page], block.number, packing.hidden[page], 60, packing.weights, packing.count)
-            found = [packing.sized(page, one).size for one in (piece, part) if one is not None and one.text.strip()]
+            texts = [one for one in (piece, part) if one is not None and one.text.strip()]
+            found = [packing.size(page, one) for one in texts]
             sizes.append(packing.head(page) + min(found, default=60))
     return min(sizes, default=0)
 

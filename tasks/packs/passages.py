@@ -82,26 +82,32 @@ def window(
     if not spans:
         return None
     scores = [_worth(text[start:end], weights) for start, end in spans]
-    sizes = [count(visible(page.text, block.start + start, block.start + end, hidden)) + 1 for start, end in spans]
+    sizes: dict[int, int] = {}
+
+    def size(place: int) -> int:
+        if place not in sizes:
+            start, end = spans[place]
+            sizes[place] = count(visible(page.text, block.start + start, block.start + end, hidden)) + 1
+        return sizes[place]
+
     room = limit - 2 * (count(CUT) + 1)
-    fitting = [place for place, size in enumerate(sizes) if size <= room]
-    if not fitting:
-        return None
-    first = last = max(fitting, key=lambda place: (scores[place], -place))
-    if scores[first] <= 0 < max(scores):
+    best_first = sorted(range(len(spans)), key=lambda place: (-scores[place], place))
+    chosen = next((place for place in best_first if size(place) <= room), None)
+    if chosen is None or scores[chosen] <= 0 < max(scores):
         return None  # what answers does not fit, and the rest says nothing
-    room -= sizes[first]
+    first = last = chosen
+    room -= size(first)
     while True:
-        before = scores[first - 1] if first > 0 and sizes[first - 1] <= room else -1.0
-        after = scores[last + 1] if last + 1 < len(spans) and sizes[last + 1] <= room else -1.0
+        before = scores[first - 1] if first > 0 and size(first - 1) <= room else -1.0
+        after = scores[last + 1] if last + 1 < len(spans) and size(last + 1) <= room else -1.0
         if before < 0 and after < 0:
             break
         if after >= before:
             last += 1
-            room -= sizes[last]
+            room -= size(last)
         else:
             first -= 1
-            room -= sizes[first]
+            room -= size(first)
     start, end = block.start + spans[first][0], block.start + spans[last][1]
     return _marked(number, start, end, visible(page.text, start, end, hidden), first > 0, last + 1 < len(spans), text)
 

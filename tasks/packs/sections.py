@@ -1,6 +1,6 @@
 """What a pack says of one page: its passages under their headings, what they cite, and a word of caution.
 
-The same passages go into one pack after the other, so what was found out about a short one is kept.
+The same passages go into one pack after the other, so whether a short one gives orders is kept.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from tasks.packs.passages import Piece
 from tasks.reading.sanitise import orders
 from tasks.search import tokens
 from tasks.search.found import FoundPage
+from tasks.search.passages import term_hash
 
 _LONGEST_KEPT = 3_000  # characters of a text about which is kept what was found out
 
@@ -79,15 +80,17 @@ def _orders(excerpt: str) -> str:
     return orders(excerpt)
 
 
-def words_of(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The terms of a text, and those of them that hold a digit or sign."""
-    return _kept_words(text) if len(text) <= _LONGEST_KEPT else _kept_words.__wrapped__(text)
+def words_of(page: FoundPage, piece: Piece) -> frozenset[int]:
+    """Hashes of the terms of a passage: of a whole block those that the index keeps."""
+    block = page.blocks[piece.block]
+    if not piece.cut and len(piece.text) == block.end - block.start:
+        return page.terms_of(piece.block)
+    return frozenset(map(term_hash, tokens.terms(piece.text)))
 
 
-@lru_cache(maxsize=1024)
-def _kept_words(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    words = frozenset(tokens.terms(text))
-    return words, frozenset(word for word in words if not word.isalpha())
+def figures_of(text: str) -> frozenset[str]:
+    """The terms of a text that hold a digit or sign."""
+    return frozenset(word for word in tokens.terms(text) if not word.isalpha())
 
 
 def _heading(page: FoundPage, number: int) -> int:

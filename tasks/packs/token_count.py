@@ -43,6 +43,8 @@ class TokenCounter(Protocol):
 
     def __call__(self, text: str) -> int: ...
 
+    def __hash__(self) -> int: ...
+
 
 class _Encoding(Protocol):
     """What is used of the library."""

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.search.passages import WORD
 from tasks.search.ranking import interleave
 from tasks.search.result import Degraded, Hit
 
@@ -52,6 +57,11 @@ class FoundPage:
     text: str
     blocks: tuple[FoundBlock, ...]
     citations: tuple[Labelled, ...] = ()
+    words: NDArray[Any] = field(default_factory=lambda: np.zeros(0, WORD), compare=False, repr=False)  # of its blocks
+
+    def terms_of(self, block: int) -> frozenset[int]:
+        """Hashes of the terms of a block, as `term_hash` makes them."""
+        return frozenset(self.words["term"][self.words["block"] == block].tolist())
 
     @property
     def key(self) -> tuple[str, str]:
