@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
 from config.errors import NightwikiError, StateError
 from flows.following import follow, moves_of, stands
@@ -62,9 +63,18 @@ def take_in(session: Session, reviews: Sequence[Review] = (), ticks: bool = True
             drop_embeddings=vault.dropped,
         )
         done = commit(state, session.run, VAULT, writes, changes, session.now)
+        _strike(session, vault, [page for page in taken.promoted if page.path not in done.landed])
     after = _after(vault, taken, writes, set(done.landed))
     refused = tuple(Problem(refusal.path, refusal.reason) for refusal in done.refused)
     return replace(after, problems=(*after.problems, *refused), snapshot=done.snapshot)
+
+
+def _strike(session: Session, vault: ReadIn, refused: Sequence[PageRecord]) -> None:
+    """Take pages that were promoted, and whose file could not be made, out of the lists again."""
+    never = [page for page in refused if page.id not in vault.pages]
+    if never:
+        writes = list_pages(session.wiki, session.state.vault, (), (), never)
+        commit(session.state, session.run, VAULT, writes, Changes(), session.now)
 
 
 def _considered(
@@ -74,9 +84,12 @@ def _considered(
     wiki, state = session.wiki, session.state
     vault = read_in(wiki, state.vault, session.hashes, session.rows.known, session.run, session.now)
     taken = _Reviewed(session, vault)
-    ticked = [_ticked(vault, tick) for tick in vault.ticks] if ticks else []
-    for candidate, wanted in [*_named(vault, reviews), *ticked]:
+    named = _named(vault, reviews)
+    for candidate, wanted in named.values():
         taken.carry_out(candidate, wanted)
+    for tick in vault.ticks if ticks else ():
+        if tick.id not in named:
+            taken.carry_out_tick(vault.candidates[tick.id], tick)
     taken.withdraw()
     known = session.rows.pages
     moves = moves_of(vault, known)
@@ -111,23 +124,19 @@ def _after(vault: ReadIn, taken: _Reviewed, writes: Sequence[FileWrite], landed:
     return Taken(after, promoted, tuple(taken.discarded), tuple(sorted(landed)), tuple(taken.problems))
 
 
-def _named(vault: ReadIn, reviews: Sequence[Review]) -> list[tuple[CandidateRecord, Review]]:
-    found = []
+def _named(vault: ReadIn, reviews: Sequence[Review]) -> dict[str, tuple[CandidateRecord, Review]]:
+    """The candidates that are decided on by name, by id; what is said so goes before a ticked box."""
+    found: dict[str, tuple[CandidateRecord, Review]] = {}
     for wanted in reviews:
         candidate = review.by_slug(tuple(vault.candidates.values()), wanted.slug)
         if candidate is None:
             raise NightwikiError(
                 wanted.slug, "no open candidate goes by this name", "`nightwiki candidates list` shows those that wait"
             )
-        found.append((candidate, wanted))
+        if candidate.id in found and found[candidate.id][1].promote != wanted.promote:
+            raise NightwikiError(wanted.slug, "is to be promoted and discarded at once", "Choose one of the two.")
+        found[candidate.id] = (candidate, wanted)
     return found
-
-
-def _ticked(vault: ReadIn, tick: Tick) -> tuple[CandidateRecord, Review | None]:
-    candidate = vault.candidates[tick.id]
-    if tick.promote == tick.discard:
-        return candidate, None
-    return candidate, Review(candidate.slug, tick.promote, "ticked in the note")
 
 
 class _Reviewed:
@@ -135,24 +144,25 @@ class _Reviewed:
 
     def __init__(self, session: Session, vault: ReadIn) -> None:
         self._session, self._vault = session, vault
-        self._taken = {fold(name) for name in vault.basenames}
         self.writes: list[FileWrite] = []
         self.promoted: list[PageRecord] = []
         self.discarded: list[str] = []
         self.merged: list[PageRecord] = []  # pages that become part of others
         self.problems: list[Problem] = []
 
-    def carry_out(self, candidate: CandidateRecord, wanted: Review | None) -> None:
+    def carry_out_tick(self, candidate: CandidateRecord, tick: Tick) -> None:
+        """Plan what a person ticked in the candidate's file."""
+        if tick.problem:
+            step = "Mend that line; until then no box in it counts"
+            self.problems.append(Problem(candidate.path, tick.problem, step))
+        elif tick.promote and tick.discard:
+            cause = "both boxes are ticked, so neither was carried out"
+            self.problems.append(Problem(candidate.path, cause, "Leave one of promote and discard ticked"))
+        else:
+            self.carry_out(candidate, Review(candidate.slug, tick.promote, "ticked in the note"))
+
+    def carry_out(self, candidate: CandidateRecord, wanted: Review) -> None:
         """Plan one decision; what cannot be done becomes a problem."""
-        if wanted is None:
-            self.problems.append(
-                Problem(
-                    candidate.path,
-                    "both boxes are ticked, so neither was carried out",
-                    "Leave one of promote and discard ticked",
-                )
-            )
-            return
         if candidate.kind == "update" and candidate.id in self._vault.pages:
             candidate = replace(candidate, target=self._vault.pages[candidate.id].path)  # where it is now
         decision = self._promote(candidate) if wanted.promote else self._discard(candidate, wanted.reason)
@@ -175,7 +185,6 @@ class _Reviewed:
                 self.writes.append(FileWrite(row.path, row.file_hash, None, Changes(drop_candidates=(row.id,))))
 
     def _promote(self, candidate: CandidateRecord) -> Decision:
-        vault = self._session.state.vault
         content = _bytes(self._session, candidate.path)
         if content is None:
             return Decision(problem="the candidate's file is gone")
@@ -189,12 +198,19 @@ class _Reviewed:
         merge = carry_out(self._session, self._vault, candidate) if candidate.absorbs else Gone()
         if merge.problem:
             return Decision(problem=merge.problem, next_step="The next lint --fix compares again, or tick discard")
-        taken = candidate.kind == "new" and vault.hash(candidate.target) is not None
-        decision = review.promote(candidate, content, live, taken, resolve, self._session.now)
+        namesake = self._namesake(candidate) if candidate.kind == "new" and live is None else ""
+        decision = review.promote(candidate, content, live, namesake, resolve)
         if merge.page is not None and not decision.problem:
             self.merged.append(merge.page)
             decision = replace(decision, writes=(*decision.writes, *merge.writes))
         return decision
+
+    def _namesake(self, candidate: CandidateRecord) -> str:
+        """Another note in the vault with the name that the page is to get, which links would not tell from it."""
+        name = fold(PurePosixPath(candidate.target).name)
+        waiting = {row.path for row in self._vault.candidates.values() if row.state == "open"}
+        paths = self._session.state.vault.stat()
+        return next((path for path in paths if path not in waiting and fold(PurePosixPath(path).name) == name), "")
 
     def _base(self, candidate: CandidateRecord) -> PageRecord | None:
         """The page that an update was made of, from the newest kept snapshot that holds it; None when none does."""

@@ -29,11 +29,12 @@ INDEX_NAME = "index.md"
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A box that a person ticked in a candidate."""
+    """A box that a person ticked in a candidate; `problem` says why what they ticked cannot be read."""
 
     id: str
     promote: bool
     discard: bool
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,11 +376,10 @@ def _read_candidates(
             changed.append(replace(record, state="discarded", note="its file was deleted"))
         elif file != record.file_hash:
             text = texts(record.path)
-            values = properties.read(text).values
-            own = properties.strings(values, candidate.KEEPS)
-            boxes = [key for key in ("promote", "discard") if properties.is_true(values, key) and key not in own]
-            if boxes:
-                ticks.append(Tick(record.id, "promote" in boxes, "discard" in boxes))
+            boxes = candidate.ticked(text)
+            problem = candidate.unreadable(text)
+            if boxes or problem:
+                ticks.append(Tick(record.id, "promote" in boxes, "discard" in boxes, problem))
             if candidate.said_hash(text) == record.said_hash:
                 only_ticked[record.id] = file
     return tuple(changed), tuple(ticks), only_ticked

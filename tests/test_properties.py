@@ -237,7 +237,7 @@ def test_dates_and_checkboxes_are_written_bare() -> None:
     """Obsidian's date and checkbox properties need no quotes."""
     text = edit("", {"created": Plain("2026-11-30"), "promote": False})
     assert text == "---\ncreated: 2026-11-30\npromote: false\n---\n"
-    assert properties.is_true(read(edit(text, {"promote": True})).values, "promote")
+    assert read(edit(text, {"promote": True})).values["promote"] == "true"
 
 
 @pytest.mark.parametrize(

@@ -272,7 +272,5 @@ def _unticked(content: bytes | None) -> bytes | None:
     if content is None:
         return None
     text = decode(content)
-    values = properties.read(text).values
-    own = properties.strings(values, candidate.KEEPS)
-    ticked = [key for key in ("promote", "discard") if key not in own and properties.is_true(values, key)]
+    ticked = candidate.ticked(text)
     return encode(properties.edit(text, dict.fromkeys(ticked, False))) if ticked else content

@@ -22,7 +22,7 @@ from tasks.pages.slugs import fold
 
 __all__ = [
     "BOM", "LEFT_ALONE", "Plain", "Properties", "Value", "aliases", "body_start", "comparable", "edit", "has_comment",
-    "is_true", "normal_aliases", "normal_tags", "read", "string", "strings", "tags",
+    "normal_aliases", "normal_tags", "read", "string", "strings", "tags",
 ]  # fmt: skip
 
 LEFT_ALONE = "malformed frontmatter, left alone"
@@ -314,11 +314,6 @@ def string(values: Mapping[str, object], key: str) -> str:
     """A property as one string; empty when it is absent, empty or not a string."""
     value = values.get(key)
     return value.strip() if isinstance(value, str) else ""
-
-
-def is_true(values: Mapping[str, object], key: str) -> bool:
-    """Whether a checkbox property is ticked."""
-    return string(values, key).lower() == "true"
 
 
 def strings(values: Mapping[str, object], key: str) -> tuple[str, ...]:

@@ -22,6 +22,8 @@ BOXES = ("promote", "discard")
 KEEPS = "candidate_keeps"
 _OWN_BLOCK = "candidate_properties"
 _CALLOUT = "> [!info]- What changes"
+_SHOWN = re.compile(r"> \[!info\]- What changes[ \t]*(?:\r\n|\n|\r)> (`{3,})diff[ \t]*(?:\r\n|\n|\r)")
+_TICKED = frozenset({"true", "yes", "y", "on", "x", "1"})
 
 
 def candidate_text(
@@ -52,16 +54,18 @@ def candidate_text(
     return text[:start] + callout + newline * 2 + text[start:]
 
 
+def ticked(text: str) -> tuple[str, ...]:
+    """The boxes that a person ticked in a candidate's file, in whatever spelling; keys of the page itself are none."""
+    values = properties.read(text).values
+    own = properties.strings(values, KEEPS)
+    boxes = {key: values.get(key) for key in BOXES if key not in own}
+    said = {key: value[0] if isinstance(value, list) and len(value) == 1 else value for key, value in boxes.items()}
+    return tuple(key for key, value in said.items() if isinstance(value, str) and value.strip().lower() in _TICKED)
+
+
 def strip_candidate(text: str) -> str:
     """The page that a candidate's file becomes when it is promoted."""
-    found = properties.read(text)
-    start = found.start
-    update = found.values.get("base_hash", "unknown") not in ("", None)
-    blocks = split(found.body) if update else ()
-    if blocks and blocks[0].kind is BlockKind.QUOTE and blocks[0].text.startswith(_CALLOUT):
-        rest = text[start + blocks[0].end :]
-        head = text[:start] if rest else re.sub(r"(?:\r\n|\n|\r)\Z", "", text[:start])
-        text = head + re.sub(r"\A(?:\r\n|\n|\r){1,2}", "", rest)
+    text = _without_callout(text)
     values = properties.read(text).values
     own = properties.strings(values, KEEPS)
     text_without = properties.edit(text, {}, [key for key in (*KEYS, KEEPS) if key not in own and key in values])
@@ -72,6 +76,34 @@ def strip_candidate(text: str) -> str:
         return text_without
     mark = properties.BOM if text[:1] == properties.BOM else ""
     return mark + text_without[properties.body_start(text_without) :]
+
+
+def unreadable(text: str) -> str:
+    """Why the properties of a candidate's file cannot be read or taken off; empty where they can."""
+    found = properties.read(text)
+    if not found.problem.startswith(properties.LEFT_ALONE):
+        return ""
+    return f"its properties cannot be read: line {found.line}{found.problem[len(properties.LEFT_ALONE) :]}"
+
+
+def _without_callout(text: str) -> str:
+    """The text without the callout that shows an update's diff; what a person wrote below the diff in it stays."""
+    found = properties.read(text)
+    update = found.values.get("base_hash", "unknown") not in ("", None)
+    blocks = split(found.body) if update and _CALLOUT in found.body else ()
+    for number, block in enumerate(blocks):
+        shown = _SHOWN.match(block.text) if block.kind is BlockKind.QUOTE else None
+        if shown is None:
+            continue
+        start, end = found.start + block.start, found.start + block.end
+        closing = re.search(rf"^> {shown.group(1)}[ \t]*(?:\r\n|\n|\r|\Z)", text[start + shown.end() : end], re.M)
+        theirs = text[start + shown.end() + closing.end() : end] if closing else ""
+        if theirs.strip("> \t\r\n"):
+            return text[:start] + theirs + text[end:]
+        rest = text[end:]
+        head = text[:start] if rest or number else re.sub(r"(?:\r\n|\n|\r)\Z", "", text[:start])
+        return head + re.sub(r"\A(?:\r\n|\n|\r){1,2}", "", rest)
+    return text
 
 
 def said_hash(text: str) -> str:

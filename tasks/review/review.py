@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 
 from pydantic import TypeAdapter
 
-from tasks.commits import NO_CHANGES, Changes, FileWrite
+from tasks.commits import NO_CHANGES, Changes, FileWrite, NewCandidate
 from tasks.markdown import blocks
 from tasks.pages import pages
 from tasks.pages.three_way import three_way
 from tasks.records import CandidateRecord, PageProposal, PageRecord
-from tasks.review.candidate import candidate_text, said_hash, strip_candidate
+from tasks.review.candidate import candidate_text, said_hash, strip_candidate, unreadable
 from tasks.text_bytes import decode, digest, encode
 
 _PAGE = TypeAdapter(PageRecord)
@@ -84,6 +84,12 @@ def write_candidate(
         return None
     expected = on_disk if known is not None and known.state == "open" else None
     return _waiting(draft, path, expected, known.ingested if known is not None and known.state == "open" else now)
+
+
+def candidate_of(new: NewCandidate) -> FileWrite:
+    """Return the write that puts a new page up for review."""
+    draft = Draft(new.page, "new", new.page.path, "", "", new.reasons, new.proposal_hash, new.subject)
+    return _waiting(draft, new.path, None, new.ingested)
 
 
 def _waiting(draft: Draft, path: str, expected: str | None, ingested: str) -> FileWrite:
@@ -163,15 +169,16 @@ def promote(
     candidate: CandidateRecord,
     content: bytes,
     live: bytes | None,
-    stem_taken: bool,
+    namesake: str,
     resolve: Callable[[str], str],
-    now: str,
 ) -> Decision:
-    """Return what promoting a candidate writes: its page from the bytes on disk, and the candidate's file gone."""
-    if candidate.kind == "new" and (live is not None or stem_taken):
-        return Decision(
-            problem=f"{candidate.target} exists already", next_step="Rename that note, or discard the candidate"
-        )
+    """Return what promoting a candidate writes: its page from the bytes on disk, and the candidate's file gone.
+
+    `namesake` is the path of another note of the name that the page is to get; empty when there is none.
+    """
+    if candidate.kind == "new" and (live is not None or namesake):
+        taken = namesake or candidate.target
+        return Decision(problem=f"{taken} exists already", next_step="Rename that note, or discard the candidate")
     if candidate.kind == "update" and live is None:
         return Decision(problem="its page was deleted", next_step="Bring the page back, or tick discard")
     if moved_on(candidate, live):
@@ -182,6 +189,10 @@ def promote(
         )
     written = _PAGE.validate_python(json.loads(candidate.page), strict=False)
     text = strip_candidate(decode(content))
+    if not text.strip():
+        return Decision(problem="the candidate's file is empty", next_step="Bring its text back, or discard it")
+    if problem := unreadable(decode(content)):
+        return Decision(problem=problem, next_step="Mend that line, or discard the candidate")
     page_bytes = encode(text)
     page = pages.read_page(candidate.target, text, written, resolve)
     page = replace(
