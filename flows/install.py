@@ -71,13 +71,12 @@ def _systemd(wiki: Wiki, command: Sequence[str]) -> Service:
     home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
     lines = [
         "[Unit]",
-        f"Description=nightwiki up for {_escape(str(wiki.root))}",
+        f"Description=nightwiki up ({_escape(' '.join(str(wiki.root).split()))})",
         "After=network.target",
         "",
         "[Service]",
-        f"ExecStart={' '.join(_quote(part) for part in command)}",
+        f"ExecStart={_quote(command[0])} {' '.join(_quote(part, '$$') for part in command[1:])}",
         *(f"Environment={_quote(one)}" for one in _environment()),
-        f"WorkingDirectory={_escape(str(wiki.root))}",
         "Restart=on-failure",
         "RestartSec=10",
         "KillMode=mixed",
@@ -129,9 +128,9 @@ def _escape(text: str) -> str:
     return text.replace("%", "%%")
 
 
-def _quote(text: str) -> str:
-    """One word of a unit file's command line."""
-    escaped = _escape(text).replace("\\", "\\\\").replace('"', '\\"').replace("$", "$$")
+def _quote(text: str, dollar: str = "$") -> str:
+    """One word of a unit file. A `$` begins a variable in arguments, where it is doubled, but not in other places."""
+    escaped = _escape(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("$", dollar)
     return escaped if re.fullmatch(r"[\w@%+=:,./$-]+", escaped) else f'"{escaped}"'
 
 

@@ -21,6 +21,7 @@ from flows.beside import beside
 from flows.kept_settings import VARIABLE, keep, kept_path
 from flows.steps import Progress
 from flows.watch import OwnRuns, Watcher, sync_in_process
+from flows.watch_clock import ClockWatch
 from flows.watch_settings import SettingsWatch
 
 if TYPE_CHECKING:
@@ -47,17 +48,26 @@ def up(wiki: Wiki, say: Say, beside_it: Sequence[Sequence[str]] = ()) -> None:
             from flows.console.serving import TakeUp, serve
 
             def ready(take_up: TakeUp) -> None:
+                served, one_at_a_time = wiki, threading.Lock()
+
                 def changed(now: Wiki) -> None:
-                    take_up(now)
+                    nonlocal served
+                    with one_at_a_time:
+                        take_up(now)
+                        served = now
                     say("The settings have changed; the schedules are brought up to date.")
                     if (now.settings.prefect, now.state_dir) != (wiki.settings.prefect, wiki.state_dir):
                         say("What has changed in `prefect` and `state_dir` is taken up when you start this anew.")
+
+                def jumped() -> None:
+                    with one_at_a_time:
+                        take_up(served)
 
                 say(f"Prefect's console: {endpoint.ui_url}")
                 for line in _schedule(wiki):
                     say(line)
                 say("Edits in the vault are taken in within a minute. Stop with Ctrl-C.")
-                for watch in (watcher, SettingsWatch(wiki, changed, say)):
+                for watch in (watcher, SettingsWatch(wiki, changed, say), ClockWatch(jumped, say)):
                     watch.start()
                     stack.callback(watch.stop)
                 for command in beside_it:

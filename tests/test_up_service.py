@@ -21,6 +21,7 @@ from flows.beside import beside
 from flows.install import install, service_of, uninstall
 from flows.kept_settings import VARIABLE, keep, kept_path, open_by_kept
 from flows.shrink import shrink
+from flows.watch_clock import ClockWatch
 from flows.watch_settings import SettingsWatch
 from serving.cli import run
 from serving.new_wiki import carry_out, plan
@@ -163,3 +164,67 @@ def test_a_database_in_use_is_left_alone(tmp_path: Path) -> None:
         assert shrink(path) == 0
         holder.communicate()
     assert shrink(path) > 0
+
+
+def test_a_clock_that_is_set_has_the_runs_planned_anew() -> None:
+    """Each jump once, forward and back; a clock that creeps is none; what fails is tried again and told once."""
+    said, planned = list[str](), list[float]()
+    wall, even = [1_000_000.0], [50.0]
+
+    def plan_anew() -> None:
+        if broken:
+            raise OSError("the server is busy")
+        planned.append(wall[0])
+
+    broken = False
+    watch = ClockWatch(plan_anew, said.append, clock=lambda: wall[0], even=lambda: even[0])
+    for _ in range(100):  # ten seconds pass each time, and the clock gains a minute and a half
+        even[0], wall[0] = even[0] + 10, wall[0] + 100
+        watch.look()
+    assert planned == [] == said
+    wall[0] += 365 * 86400
+    watch.look()
+    watch.look()
+    wall[0] -= 365 * 86400
+    broken = True
+    for _ in range(3):
+        with pytest.raises(OSError, match="busy"):
+            watch.look()
+    broken = False
+    watch.look()
+    watch.look()
+    assert len(planned) == 2 and planned[0] - planned[1] == 365 * 86400 and len(said) == 2
+
+
+def test_the_watch_on_the_clock_ends_when_it_is_told() -> None:
+    """Its thread looks while it runs, and no failure ends it."""
+    looked, said = list[float](), list[str]()
+
+    def jumping() -> float:
+        looked.append(len(looked) * 1000.0)
+        return looked[-1]
+
+    def fail() -> None:
+        raise OSError("the server is busy")
+
+    watch = ClockWatch(fail, said.append, 0.01, jumping, lambda: 0.0)
+    watch.start()
+    wait_until(lambda: len(looked) > 5, 20)
+    watch.stop()
+    assert len(said) == 2 and "tried again: the server is busy" in said[1]
+
+
+@pytest.mark.parametrize("name", ["two\nlines", " blanks ", "ends in \\", "%h of $HOME", "Z\u00fcrich \u65e5\u672c's"])
+def test_any_folder_can_be_a_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Each line of the unit is a key of its own, whatever the folder is called, and names the folder whole."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    root = tmp_path / name
+    root.mkdir()
+    (root / "nightwiki.yaml").write_text("name: w\n")
+    wiki = open_wiki(root)
+    rows = [row for row in service_of(wiki, "linux").text.splitlines() if row]
+    assert all(row.startswith("[") or row.partition("=")[2].strip(" \\") for row in rows)
+    assert not any(row.endswith("\\") or row != row.strip() for row in rows)
+    said = next(row for row in rows if row.startswith("ExecStart=")).replace("%%", "%").replace("$$", "$")
+    assert str(wiki.root).replace("\\", "\\\\").replace("\n", "\\n") in said
+    assert plistlib.loads(service_of(wiki, "darwin").text.encode())["ProgramArguments"][-2] == str(wiki.root)

@@ -1,0 +1,74 @@
+"""Notices while `nightwiki up` runs that the computer's clock was set.
+
+Prefect plans the next few runs beforehand, by the clock. While it runs ahead (a flat battery, a virtual machine moved)
+runs are planned for that time, and when it is right again Prefect waits for them: no night would come until then. So the
+schedules are put on the server anew, which plans from now on.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+LOOK_SECONDS = 10.0
+
+JUMP_SECONDS = 120.0
+"""Smaller corrections leave the planned runs as they are."""
+
+
+def steady() -> float:
+    """Seconds of a clock that nobody sets, and that goes on while the computer sleeps where the system has one."""
+    if hasattr(time, "CLOCK_BOOTTIME"):
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()
+
+
+class ClockWatch:
+    """Calls `jumped` when the clock was set; tried again at the next look when that fails."""
+
+    def __init__(
+        self,
+        jumped: Callable[[], None],
+        say: Callable[[str], None],
+        pause: float = LOOK_SECONDS,
+        clock: Callable[[], float] = time.time,
+        even: Callable[[], float] = steady,
+    ) -> None:
+        self._jumped, self._say, self._pause = jumped, say, pause
+        self._clock, self._even = clock, even
+        self._offset = clock() - even()
+        self._said: set[str] = set()  # of this jump
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="watch-clock", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop looking."""
+        self._stop.set()
+        self._thread.join()
+
+    def look(self) -> None:
+        """Look once."""
+        offset = self._clock() - self._even()
+        if abs(offset - self._offset) >= JUMP_SECONDS:
+            self._tell("The computer's clock was set; the next runs are planned anew.")
+            self._jumped()
+            self._said.clear()
+        self._offset = offset  # also after small steps: a clock that is steered creeps, and that is no jump
+
+    def _watch(self) -> None:
+        while not self._stop.wait(self._pause):
+            try:
+                self.look()
+            except Exception as error:  # a server that is busy now
+                self._tell(f"The next runs could not be planned anew; it is tried again: {error}")
+
+    def _tell(self, line: str) -> None:
+        """Say it, once for each jump."""
+        if line not in self._said:
+            self._said.add(line)
+            self._say(line)
