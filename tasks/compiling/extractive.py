@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
-from tasks.compiling import choice, subjects, tagging
+from tasks.compiling import choice, language, subjects, tagging
 from tasks.compiling.analysis import Analysis, Section, Sentence, decode, encode
 from tasks.compiling.assembly import Use, assemble
 from tasks.compiling.compile import Compilation, CompileRequest, SourceNotes
@@ -59,7 +59,7 @@ def analyse(document: Document, limit: int = 30) -> Analysis:
         type=_type(document, outline, defines, name),
         media=document.media,
         target=document.target,
-        language=document.language or _language([draft.text for draft in drafts[:6]]),
+        language=document.language or language.guess([draft.text for draft in drafts[:6]]),
         sections=tuple(outline.sections),
         sentences=tuple(
             Sentence(
@@ -238,18 +238,3 @@ def _type(document: Document, outline: Outline, defines: bool, title: str) -> st
     if media == "html":
         return "article"
     return "document" if media == "docx" else "note"
-
-
-def _language(texts: Sequence[str]) -> str:
-    """A guess by the script alone."""
-    text = "".join(texts)
-    for language, letters in (
-        ("ja", "\u3040-\u30ff"),
-        ("ko", "\uac00-\ud7af"),
-        ("zh", "\u4e00-\u9fff"),
-        ("ru", "\u0400-\u04ff"),
-        ("ar", "\u0600-\u06ff"),
-    ):
-        if len(re.findall(f"[{letters}]", text)) > 0.15 * len(text):
-            return language
-    return ""
