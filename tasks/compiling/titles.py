@@ -11,6 +11,7 @@ _NO_TITLE = re.compile(
     r"|.*\.(?:docx?|pptx?|xlsx?|odt|tex|dvi|pdf|indd|qxd|ps|eps|rtf|pages|html?|md|txt|p65|fm|cdr|ai)"
     r"|(?:no\s+)?title|none|null|home|index|\(anonymous\)|unknown"
     r"|titel|print|default|template|new\s+document|ohne\s+titel|sans\s+titre|sin\s+título|無題.*|未命名.*"
+    r"|.*(?:\{\{.*\}\}|<%.*%>).*"  # a template that was not filled in
     r"|(?:https?|file)://\S+|[a-z]:\\.*|\W*|[\W\d_]+",
     re.IGNORECASE,
 )

@@ -6,9 +6,14 @@ readable copy will lie.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from tasks.records import BlockKind, Part
+
+_SPACELESS = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,15 @@ def table(rows: list[list[str]]) -> str:
         if not number:
             lines.append("|" + " --- |" * width)
     return "\n".join(lines)
+
+
+def unwrapped(lines: Sequence[str]) -> str:
+    """Lines of one paragraph as running text; between letters of scripts without blanks there comes none."""
+    pieces = list(lines[:1])
+    for before, line in pairwise(lines):
+        glued = _SPACELESS.match(before[-1:]) and _SPACELESS.match(line)
+        pieces.append(line if glued else f" {line}")
+    return "".join(pieces)
 
 
 def first_heading(parts: tuple[Part, ...]) -> str:

@@ -10,14 +10,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tasks.extraction.extracted import Extracted, first_heading, table
+from tasks.extraction.extracted import Extracted, first_heading, table, unwrapped
+from tasks.extraction.markdown_comments import without_comments
 from tasks.records import BlockKind, Part
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-_COMMENT_START = re.compile(r"%%|<!--")
-_FENCE = re.compile(r"^([ ]{0,3}(?:[-*+>] ?)*)(`{3,}|~{3,})", re.MULTILINE)
+_QUERIES = frozenset({"dataview", "dataviewjs", "query", "tasks", "compressed-json", "button", "meta-bind-button"})
+_TOML = re.compile(r"\ufeff?\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_TOML_TITLE = re.compile(r"^title[ \t]*=[ \t]*([\"'])(.*)\1[ \t]*$", re.MULTILINE)
 # Lengths are bounded: a mark that never closes must not be looked for through a whole note, once for each mark.
 _EMBED = re.compile(r"!\[\[[^\[\]\n]{0,400}\]\]|!\[[^\[\]\n]{0,400}\](?:\([^)\n]{0,2000}\)|\[[^\[\]\n]{0,200}\])")
 _WIKILINK = re.compile(r"\[\[([^\[\]\n|]{0,400})(?:\\?\|([^\]\n]{0,400}))?\]\]")
@@ -53,7 +55,7 @@ def extract(text: str, clip: bool = False) -> Extracted:
     from markdown_it import MarkdownIt
 
     values, body = _properties(text)
-    body, hidden = _without_comments(body)
+    body, hidden = without_comments(body)
     tokens = MarkdownIt("commonmark", {"maxNesting": 40}).enable("table").parse(body)
     parts = _Reader(tokens).parts()
     title = _fact(values, "title") or next(
@@ -74,6 +76,10 @@ def _properties(text: str) -> tuple[Mapping[str, object], str]:
     """The note's properties and its body; a leading rule that is no property block stays text."""
     from tasks.markdown import properties
 
+    toml = _TOML.match(text)
+    if toml is not None and "=" in toml[1]:  # as static site generators write them
+        title = _TOML_TITLE.search(toml[1])
+        return ({"title": title[2]} if title else {}), text[toml.end() :]
     found = properties.read(text)
     return found.values, found.body
 
@@ -88,50 +94,6 @@ def _fact(values: Mapping[str, object], key: str) -> str:
 def _date(text: str) -> str:
     match = re.match(r"\d{4}-\d\d-\d\d", text)
     return match.group() if match else ""
-
-
-def _without_comments(body: str) -> tuple[str, list[str]]:
-    """The body without `%%` and HTML comments, code blocks left alone, and the comments' words."""
-    if "%%" not in body and "<!--" not in body:
-        return body, []
-    hidden: list[str] = []
-    pieces, position, fence = [], 0, ""
-    for match in _FENCE.finditer(body):
-        mark = match.group(2)
-        if match.start() < position:
-            continue
-        if not fence:
-            pieces.append(_uncommented(body[position : match.start()], hidden))
-            fence, position = mark, match.start()
-        elif mark[0] == fence[0] and len(mark) >= len(fence):
-            end = body.find("\n", match.end())
-            end = len(body) if end < 0 else end
-            pieces.append(body[position:end])
-            fence, position = "", end
-    pieces.append(body[position:] if fence else _uncommented(body[position:], hidden))
-    return "".join(pieces), hidden
-
-
-def _uncommented(text: str, hidden: list[str]) -> str:
-    """A stretch without its comments, whose words are put to `hidden`; in one pass, for a comment may never end."""
-    pieces, position = [], 0
-    unclosed: set[str] = set()
-    for match in _COMMENT_START.finditer(text):
-        opening = match.group()
-        if match.start() < position or opening in unclosed:
-            continue
-        closing = "-->" if opening == "<!--" else "%%"
-        end = text.find(closing, match.end())
-        if end < 0:
-            unclosed.add(opening)
-            continue
-        comment = text[match.end() : end]
-        if comment.strip():
-            hidden.append(comment.strip())
-        pieces.append(text[position : match.start()] + ("\n" if "\n" in comment else ""))
-        position = end + len(closing)
-    pieces.append(text[position:])
-    return "".join(pieces)
 
 
 def _plain(text: str) -> str:
@@ -234,6 +196,8 @@ class _Reader:
         if token.type == "table_open":
             end = self._close(index)
             return self._part(BlockKind.TABLE, self._table(index, end)), end + 1
+        if token.type == "fence" and token.info.strip().lower() in _QUERIES:
+            return None, index + 1  # it asks for text that stands elsewhere
         if token.type in ("fence", "code_block"):
             return self._part(BlockKind.CODE, token.content.rstrip("\n")), index + 1
         if token.type == "html_block":
@@ -250,9 +214,9 @@ class _Reader:
         if re.match(r"\[\^[^\]\s]+\]:", content):
             content = re.sub(r"^\[\^[^\]\s]+\]:[ \t]*", "", content, flags=re.MULTILINE)
             return self._part(BlockKind.FOOTNOTE, _words(_plain(content)))
-        lines = [_plain(line) for line in content.split("\n") if not re.match(r"\s*\^[\w-]+\s*$", line)]
-        text = "\n".join(words for line in "\n".join(lines).split("\n") if (words := _words(line)))
-        return self._part(BlockKind.PARAGRAPH, re.sub(r"\n(?!\n)", " ", text)) if text else None
+        lines = [line.removesuffix("\\") for line in content.split("\n") if not re.match(r"\s*\^[\w-]+\s*$", line)]
+        text = _words(_plain(unwrapped(lines)))
+        return self._part(BlockKind.PARAGRAPH, text) if text else None
 
     def _items(self, start: int, end: int) -> list[str]:
         lines: list[str] = []
@@ -267,7 +231,9 @@ class _Reader:
                 fresh = True
             elif token.type in ("inline", "fence", "code_block"):
                 words = _words(
-                    re.sub(r"^\[(.)\] ", "", _plain(token.content)) if token.type == "inline" else token.content
+                    re.sub(r"^\[(.)\] ", "", _plain(unwrapped(token.content.split("\n"))))
+                    if token.type == "inline"
+                    else token.content
                 )
                 if not words or not counters:
                     continue

@@ -7,7 +7,7 @@ import io
 import re
 from itertools import pairwise
 
-from tasks.extraction.extracted import Extracted, table
+from tasks.extraction.extracted import Extracted, table, unwrapped
 from tasks.records import BlockKind, Part
 
 MAX_ROWS = 1000
@@ -17,7 +17,6 @@ _LINE_ENDS = str.maketrans({"\f": "\n\n", "\u2029": "\n\n", "\x85": "\n", "\u202
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")  # as terminals print them into logs
 _CUT = re.compile(r"([^\W\d_]+)(-|\u00ad)$")
 _REST = re.compile(r"[^\W\d_]+")
-_SPACELESS = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")  # written without blanks
 _SUSPENDED = frozenset({"and", "or", "to", "und", "oder", "bis", "et", "ou", "y", "e", "o", "en", "of", "och", "og"})
 
 
@@ -68,7 +67,7 @@ def _joined(lines: list[str], words: frozenset[str]) -> str:
                 pieces[-1] = pieces[-1][:-1]
             pieces.append(line)
         else:
-            pieces.append(line if _SPACELESS.match(before[-1]) and _SPACELESS.match(line) else f" {line}")
+            pieces.append(unwrapped((before, line))[len(before) :])
     return "".join(pieces)
 
 

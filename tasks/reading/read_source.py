@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -153,7 +154,7 @@ def document_of(data: bytes, job: ReadJob) -> Document:
         media=extracted.media,
         url=job.url,
         author=sanitise.clean(extracted.author)[0],
-        published=extracted.published,
+        published=_day(extracted.published),
         language=extracted.language,
         quality=judged.score,
         quality_reasons=judged.reasons,
@@ -228,6 +229,15 @@ def _clean(parts: tuple[Part, ...]) -> tuple[tuple[Part, ...], int, str]:
         if text.strip():
             kept.append(part if text is part.text or text == part.text else replace(part, text=text))
     return tuple(kept), removed, smuggled
+
+
+def _day(published: str) -> str:
+    """A date of publication, or '' when there is no such day: a property of that form would not be read back."""
+    try:
+        date.fromisoformat(published[:10])
+    except ValueError:
+        return ""
+    return published
 
 
 def _previous(job: ReadJob) -> Document | None:

@@ -1,0 +1,74 @@
+"""Notes as other programs and habits write them: comments around code, wrapped links, queries, other front matter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from config.settings import Settings
+from tasks.extraction.extracted import Extracted
+from tasks.extraction.markdown import extract
+from tasks.reading.read_source import ReadJob, read
+
+
+def texts(found: Extracted) -> list[str]:
+    return [part.text for part in found.parts]
+
+
+@pytest.mark.parametrize(
+    ("note", "shown", "hidden"),
+    [
+        ("a\n\n%%\n```\nsecret\n```\n%%\n\nb", ["a", "b"], 1),
+        ("a\n\n<!--\n~~~\nsecret\n~~~\n-->\n\nb", ["a", "b"], 1),
+        ("Write `%%` before and `%%` after.", ["Write %% before and %% after."], 0),
+        ("``a ` %%`` and ``%% b``", ["a ` %% and %% b"], 0),
+        ("a\n\n%%\nnever closed\n\n```\nsecret\n```", ["a"], 1),
+        ("It is 50%% of all.", ["It is 50%% of all."], 0),
+        ("```\n%%\n```\n\na %%secret%% b\n\n```\n%%\n```", ["%%", "a b", "%%"], 1),
+    ],
+    ids=["fence inside", "HTML", "in ticks", "in two ticks", "to the end", "per cent", "between fences"],
+)
+def test_what_begins_first_holds(note: str, shown: list[str], hidden: int) -> None:
+    """A fence inside a comment is commented out; a comment mark inside code is code."""
+    found = extract(note)
+    assert (texts(found), found.hidden_removed) == (shown, hidden)
+
+
+def test_marks_over_wrapped_lines_are_reduced() -> None:
+    """An editor that wraps lines cuts links and emphasis in two, also in lists; a backslash at an end is a break."""
+    note = "See [the long\nlabel](http://x.org/a) in **bold\nletters**.\\\nOn.\n\n- one [two\n  three](http://x.org)\n"
+    assert texts(extract(note)) == ["See the long label in bold letters. On.", "- one two three"]
+
+
+def test_wrapped_japanese_gets_no_blanks() -> None:
+    """A line's end inside a sentence without blanks is no blank."""
+    assert texts(extract("灯台は岩の上に\n立っています。")) == ["灯台は岩の上に立っています。"]
+
+
+@pytest.mark.parametrize("language", ["dataview", "dataviewjs", "tasks", "query", "compressed-json"])
+def test_queries_are_no_text(language: str) -> None:
+    """They ask for text that stands elsewhere, or hold a drawing."""
+    assert texts(extract(f"a\n\n```{language}\nTABLE x FROM #y\n```\n\n```python\nx = 1\n```")) == ["a", "x = 1"]
+
+
+def test_front_matter_of_site_generators() -> None:
+    """TOML between plus signs gives the title and is no text; plus signs around words are words."""
+    found = extract('+++\ntitle = "The lamp"\ndate = 2020-01-01\n+++\nIt burned oil.\n')
+    assert (found.title, texts(found)) == ("The lamp", ["It burned oil."])
+    assert texts(extract("+++\nwords\n+++\n")) == ["+++ words +++"]
+
+
+def test_a_template_that_was_not_filled_in_is_no_title(tmp_path: Path) -> None:
+    """The file's name serves; and a day that never was is no date of publication."""
+    note = tmp_path / "lamp-notes.md"
+    note.write_text("---\npublished: 2024-02-30\n---\n# {{title}}\n\nThe lamp burned oil.\n", encoding="utf-8")
+    result = read(ReadJob("a" * 12, str(note), "raw_sources/lamp-notes.md"), Settings())
+    assert result.document is not None
+    assert (result.document.title, result.document.published) == ("lamp notes", "")
+
+
+@pytest.mark.parametrize("piece", ["` %% ", "<!-- ", ">```\n", "`" * 9 + "%%", "%%"], ids=repr)
+def test_notes_of_marks_only_take_no_long_time(piece: str) -> None:
+    """Nothing is looked for through the whole note once for each mark; that would take hours here."""
+    assert extract(piece * 40_000 + "\n\nwords").media == "markdown"
