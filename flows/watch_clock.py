@@ -1,8 +1,8 @@
 """Notices while `nightwiki up` runs that the computer's clock was set.
 
 Prefect plans the next few runs beforehand, by the clock. While it runs ahead (a flat battery, a virtual machine moved)
-runs are planned for that time, and when it is right again Prefect waits for them: no night would come until then. So the
-schedules are put on the server anew, which plans from now on.
+runs are planned for that time, and when it is right again Prefect waits for them: no night would come until then. So
+the schedules are put on the server anew, which plans from now on.
 """
 
 from __future__ import annotations

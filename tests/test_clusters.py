@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.navigation.clusters import clusters
+from tasks.navigation.clusters import Space
 from tasks.navigation.index_page import REST, Entry
 from tasks.navigation.scaffold import categories, with_categories
 
@@ -49,6 +49,6 @@ def test_without_embeddings_they_are_left_together() -> None:
 def test_any_vectors_give_the_same_groups_again(rows: list[tuple[float, float, float]]) -> None:
     """No page in two groups, and the order in which pages come does not matter."""
     held = {f"p{n:02d}": vector(*row) for n, row in enumerate(rows)}
-    found = clusters(held, [*held])
+    found = Space(held).groups([*held])
     members = [name for group in found for name in group]
-    assert len(members) == len(set(members)) and found == clusters(held, [*reversed([*held])])
+    assert len(members) == len(set(members)) and found == Space(held).groups([*reversed([*held])])

@@ -22,26 +22,40 @@ SMALLEST = 3
 """Pages that make a group."""
 
 _MOSTLY = 0.6  # share of a group's pages that have the word which names it
-_ROUNDS = 12  # of k-means; it has settled long before
-_MOST = 64    # groups that are looked for at once
+_ROUNDS = 6   # of k-means; the groups hardly change any more
+_MOST = 64   # groups that are looked for at once
+_SAMPLE = 2048  # pages whose groups are looked for; all pages then join the nearest
+_BEGINNINGS = 512  # pages from which the groups begin
 
-Vectors = NDArray[np.float32]
+Matrix = NDArray[np.float32]
 
 
-def clusters(vectors: Mapping[str, bytes], names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """The groups among `names`, largest first; `vectors` are those of all pages, float32, by name."""
-    rows = sorted(name for name in names if name in vectors)
-    if len(rows) < SMALLEST or len({len(vector) for vector in vectors.values()}) != 1:
-        return ()
-    everything = np.frombuffer(b"".join(vectors.values()), dtype="<f4").reshape(len(vectors), -1)
-    matrix = np.frombuffer(b"".join(vectors[name] for name in rows), dtype="<f4").reshape(len(rows), -1)
-    matrix = _unit(matrix - everything.mean(axis=0))
-    middles = _settled(matrix, min(_MOST, max(1, len(rows) // 6)))
+class Space:
+    """The embeddings of all pages by name (float32, little-endian), made ready for looking for groups among them."""
+
+    def __init__(self, vectors: Mapping[str, bytes]) -> None:
+        whole = len({len(vector) for vector in vectors.values()}) == 1
+        self._place = {name: place for place, name in enumerate(vectors)} if whole else {}
+        if whole:
+            rows = np.frombuffer(b"".join(vectors.values()), dtype="<f4").reshape(len(vectors), -1)
+            self._matrix: Matrix = _unit(rows - rows.mean(axis=0))
+
+    def groups(self, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        """The groups among `names`, largest first; none when embeddings are of several lengths."""
+        known = sorted(name for name in names if name in self._place)
+        if len(known) < SMALLEST:
+            return ()
+        return _groups(known, self._matrix[[self._place[name] for name in known]])
+
+
+def _groups(rows: Sequence[str], matrix: Matrix) -> tuple[tuple[str, ...], ...]:
+    sample = matrix[:: -(-len(rows) // _SAMPLE)]
+    middles = _settled(sample, min(_MOST, max(1, len(rows) // 6)))
     scores = matrix @ middles.T
     nearest = scores.argmax(axis=1)
     found = []
     for number in range(len(middles)):
-        here = [place for place in np.flatnonzero(nearest == number) if scores[place, number] >= NEAR]
+        here = np.flatnonzero((nearest == number) & (scores[:, number] >= NEAR)).tolist()
         if len(here) >= SMALLEST:
             found.append(tuple(rows[place] for place in here))
     return tuple(sorted(found, key=lambda group: (-len(group), group)))
@@ -65,29 +79,31 @@ def name_of(texts: Sequence[str], spread: Counter[str], size: int, taken: Collec
     return best[:1].upper() + best[1:]
 
 
-def _unit(matrix: Vectors) -> Vectors:
+def _unit(matrix: Matrix) -> Matrix:
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
-    unit: Vectors = (matrix / np.maximum(lengths, 1e-9)).astype(np.float32)
+    unit: Matrix = (matrix / np.maximum(lengths, 1e-9)).astype(np.float32)
     return unit
 
 
-def _settled(matrix: Vectors, number: int) -> Vectors:
+def _settled(matrix: Matrix, number: int) -> Matrix:
     """The middles of `number` groups, begun from rows far apart."""
+    few = matrix[:: -(-len(matrix) // _BEGINNINGS)]
+    likeness = few @ few.T
     first = [0]
-    nearest = matrix @ matrix[0]
+    nearest = likeness[0]
     while len(first) < number:
         first.append(int(nearest.argmin()))
-        nearest = np.maximum(nearest, matrix @ matrix[first[-1]])
-    middles = matrix[first]
+        nearest = np.maximum(nearest, likeness[first[-1]])
+    middles = few[first]
     before = None
     for _ in range(_ROUNDS):
         owner = (matrix @ middles.T).argmax(axis=1)
         if before is not None and np.array_equal(owner, before):
             break
         before = owner
-        sums = np.zeros_like(middles)
-        np.add.at(sums, owner, matrix)
-        empty = np.bincount(owner, minlength=number) == 0
-        sums[empty] = middles[empty]
-        middles = _unit(sums)
+        order = np.argsort(owner, kind="stable")
+        owned, first_of = np.unique(owner[order], return_index=True)
+        middles = middles.copy()
+        middles[owned] = np.add.reduceat(matrix[order], first_of, axis=0)
+        middles = _unit(middles)
     return middles

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from tasks.markdown import links, plain, sentences
 from tasks.navigation import grouping, index_page
-from tasks.navigation.clusters import SMALLEST, clusters, name_of
+from tasks.navigation.clusters import SMALLEST, Space, name_of
 from tasks.navigation.grouping import Bundle, Grouper
 from tasks.navigation.index_page import MARKER, REST, Entry
 from tasks.navigation.similarity import Groups
@@ -47,7 +47,7 @@ def summary(markdown: str) -> str:
 
 def sections(text: str) -> Mapping[str, tuple[str, ...]]:
     """The categories below the marker in their order, with the folded names of the pages listed in each."""
-    tail = text.partition(MARKER)[2]
+    tail = index_page.parted(text).tail
     found: dict[str, list[str]] = {}
     name = ""
     for row in _ENDS.split(tail):
@@ -129,7 +129,7 @@ def _bundles(
     if len(rest) >= SMALLEST and (held := vectors()):
         by_stem = {entry.stem: entry for entry in rest}
         spread = _spread(entries)
-        for stems in clusters(held, [*by_stem]):
+        for stems in Space(held).groups([*by_stem]):
             members = tuple(by_stem[stem] for stem in stems)
             hint = name_of([_named(entry) for entry in members], spread, len(entries), {*groups, *tagged, REST})
             bundles.append(Bundle(members, hint))
@@ -167,12 +167,15 @@ def _clustered(
     """Adds categories of pages that mean alike; returns what is left. Goes on until nothing more is found, so that the
     next time finds nothing new among the same pages."""
     held = vectors()
-    by_stem = {entry.stem: entry for entry in last}
-    spread = _spread(entries) if held else Counter()
     left = list(last)
-    while held:
+    if not held:
+        return left
+    space = Space(held)
+    by_stem = {entry.stem: entry for entry in last}
+    spread = _spread(entries)
+    while True:
         named = 0
-        for stems in clusters(held, [entry.stem for entry in left]):
+        for stems in space.groups([entry.stem for entry in left]):
             members = [by_stem[stem] for stem in stems]
             name = name_of([_named(entry) for entry in members], spread, len(entries), groups.keys() | {REST})
             if name:
@@ -181,15 +184,20 @@ def _clustered(
         known = {entry.stem for members in groups.values() for entry in members}
         left = [entry for entry in left if entry.stem not in known]
         if not named:
-            break
-    return left
+            return left
 
 
 def with_categories(text: str, groups: Mapping[str, Sequence[Entry]]) -> str:
-    """The index over these categories. A text without the marker gets it at its end, so that all of it is kept."""
+    """The index over these categories. A text without the marker gets it at its end, so that all of it is kept.
+
+    What a person wrote below the marker moves above it.
+    """
     ending = index_page.ending_of(text)
-    head, marker, _ = text.partition(MARKER)
-    if not marker:
+    parts = index_page.parted(text)
+    head = parts.head
+    if theirs := index_page.foreign(parts.tail):
+        head += ending.join((*theirs, "", ""))
+    if not parts.marker:
         head = text + ("" if not text or text.endswith(("\n", "\r")) else ending) + (ending if text else "")
     rows = [MARKER]
     for name, members in groups.items():
