@@ -66,7 +66,7 @@ _MARKUP_START = re.compile(
     r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
 )
 _MARKUP = re.compile(r"<(?:html|head|body|article|main|p|div|h1|table|ul)\b[^>]*>", re.IGNORECASE)
-_SRT = re.compile(r"\s*\d+[ \t]*\r?\n\s*\d{1,3}:\d\d:\d\d[,.]\d{1,3}\s*-->")
+_SRT = re.compile(r"\s*(?:\d+[ \t]*\n\s*)?\d{1,3}:\d\d:\d\d[,.]\d{1,3}(?:\s*-->\s*|,)\d{1,3}:\d\d:\d\d[,.]\d{1,3}")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _BINARY = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
@@ -149,11 +149,20 @@ def _unpacked(data: bytes, name: str) -> bytes:
                     "unpacked it is larger than 200 MB",
                     "Unpack it and drop the part that matters here.",
                 )
-            if not machine.eof:
+            if not machine.eof and not _ended(machine):
                 raise _damaged_gzip(name)
             rest = machine.unused_data.lstrip(b"\x00")
         data = bytes(unpacked)
     return data
+
+
+def _ended(machine: zlib._Decompress) -> bool:
+    """Whether all the data came and only the check behind it is cut off."""
+    try:
+        machine.decompress(bytes(8))
+    except zlib.error as error:
+        return "check" in str(error)
+    return False
 
 
 def _damaged_gzip(name: str) -> SourceError:

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from tasks.extraction.extracted import Extracted
 from tasks.records import BlockKind, Part
@@ -24,7 +27,10 @@ _NOISE = re.compile(
     r"|silence|inaudible|foreign|sound|笑|音楽|音乐|掌声|拍手)[^\])）】\n]{0,20}|__+)[\])）】]|[♪♫♬]+|>>+\s?",
     re.I,
 )
-_TIME = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{2})[.,](\d{1,3})\s*-->\s*(?:(\d+):)?(\d{1,2}):(\d{2})[.,](\d{1,3})")
+_TIME = re.compile(
+    r"\s*(?:(\d+):)?(\d{1,2}):(\d{2})[.,](\d{1,3})\s*(?:-->|,)\s*(?:(\d+):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
+)
+_NO_CAPTIONS = ("WEBVTT", "NOTE", "STYLE", "REGION")
 _END = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
 
 
@@ -38,12 +44,13 @@ class Snippet:
 
 
 def is_transcript(text: str) -> bool:
-    """Is this JSON a saved transcript: snippets with text and start, alone or beside a title?"""
-    if '"text"' not in text[:20_000] or '"start"' not in text[:20_000]:
+    """Is this JSON a saved transcript: snippets with text and start, alone, beside a title, or in YouTube's form?"""
+    head = text[:20_000]
+    if not any(all(f'"{key}"' in head for key in keys) for keys in (("text", "start"), ("utf8", "tStartMs"))):
         return False
     try:
         _rows(json.loads(text))
-    except (ValueError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return False
     return True
 
@@ -71,7 +78,11 @@ def extract_json(text: str) -> Extracted:
 
 def _rows(value: object) -> list[Snippet]:
     """Snippets of a decoded JSON value; ValueError when it is something else."""
-    rows = value.get("snippets", value.get("transcript")) if isinstance(value, dict) else value
+    rows = value
+    if isinstance(value, dict):
+        rows = next((value[key] for key in ("snippets", "transcript", "segments") if key in value), None)
+        if rows is None and isinstance(value.get("events"), list):
+            return list(_events(value["events"]))
     if not isinstance(rows, list):
         raise ValueError("no list of snippets")
     snippets = []
@@ -81,30 +92,58 @@ def _rows(value: object) -> list[Snippet]:
         start, duration = row.get("start"), row.get("duration", 0)
         if not isinstance(start, int | float | str) or not isinstance(duration, int | float | str | None):
             raise ValueError("a snippet has no start")
-        begin = float(start)
-        snippets.append(Snippet(row["text"], begin, begin + float(duration or 0)))
+        begin, length = float(start), float(duration or 0)
+        if not (math.isfinite(begin) and math.isfinite(length)):
+            raise ValueError("a snippet has no start")
+        snippets.append(Snippet(row["text"], begin, begin + length))
     return snippets
 
 
+def _events(events: list[Any]) -> Iterator[Snippet]:
+    """Captions as YouTube sends them (json3): pieces of words, and times in milliseconds."""
+    for event in events:
+        pieces = [piece["utf8"] for piece in event.get("segs", ()) if "utf8" in piece]
+        start = float(event.get("tStartMs", 0)) / 1000
+        if "".join(pieces).strip():
+            yield Snippet("".join(pieces), start, start + float(event.get("dDurationMs", 0)) / 1000)
+
+
 def extract_captions(text: str) -> Extracted:
-    """A WebVTT or SubRip file."""
-    snippets: list[Snippet] = []
+    """A WebVTT, SubRip or SubViewer file."""
     title = ""
     head = re.match(r"\ufeff?WEBVTT[ \t]*-?[ \t]*([^\n]*)", text)
     if head and head.group(1).strip() and "-->" not in head.group(1):
         title = head.group(1).strip()
+    times: list[re.Match[str]] = []
+    words: list[list[str]] = []
     for block in re.split(r"\n[ \t]*\n", text):
-        time = _TIME.search(block)
-        if not time:
+        lines = block.strip("\n").split("\n")
+        if not any(map(_TIME.match, lines)) and lines[0].startswith(_NO_CAPTIONS):
             continue
-        lines = block[time.end() :].split("\n")[1:]
-        snippets.append(Snippet("\n".join(lines), _seconds(time, 1), _seconds(time, 5)))
+        for number, line in enumerate(lines):
+            time = _TIME.match(line)
+            if time:
+                times.append(time)
+                words.append([])
+            elif words and not _names_caption(lines, number):
+                words[-1].append(line)  # also after an empty line: only a time begins another caption
+    snippets = [
+        Snippet("\n".join(lines), _seconds(time, 1), _seconds(time, 5))
+        for time, lines in zip(times, words, strict=True)
+    ]
     return Extracted("transcript", paragraphs(_unrolled(snippets)), title=title)
+
+
+def _names_caption(lines: list[str], number: int) -> bool:
+    """Whether a line is the number or name of the caption whose time follows."""
+    follows = number + 1 < len(lines) and _TIME.match(lines[number + 1])
+    return bool(follows) and (number == 0 or lines[number].strip().isdigit())
 
 
 def extract_timedtext(text: str) -> Extracted:
     """A transcript as the video site sends it: XML with seconds (`<text start dur>`) or milliseconds (`<p t d>`)."""
     snippets = []
+    text = re.sub(r"</?(?:s|br)\b[^>]{0,100}>", lambda tag: " " if "br" in tag[0] else "", text)
     for name, attributes, words in re.findall(r"<(text|p)\s([^>]{0,200})>([^<]{0,5000})</", text):
         start = re.search(r"\b(?:start|t)=\"([\d.]{1,15})\"", attributes)
         length = re.search(r"\b(?:dur|d)=\"([\d.]{1,15})\"", attributes)
@@ -133,10 +172,22 @@ def _unrolled(snippets: list[Snippet]) -> list[Snippet]:
             if shown[-overlap:] == lines[:overlap]:
                 new = lines[overlap:]
                 break
-        if new:
-            unrolled.append(Snippet(" ".join(new), snippet.start, snippet.end))
+        text = " ".join(new)
+        if unrolled and snippet.start < unrolled[-1].end:
+            text = _without_start(text, unrolled[-1].text)
+        if text:
+            unrolled.append(Snippet(text, snippet.start, snippet.end))
         shown = lines or shown
     return unrolled
+
+
+def _without_start(text: str, before: str) -> str:
+    """The words of a caption that is shown while another still is, without those it repeats from the other's end."""
+    words, shown = text.split(), before.split()
+    for overlap in range(min(len(words), len(shown)), 1, -1):
+        if shown[-overlap:] == words[:overlap]:
+            return " ".join(words[overlap:])
+    return text
 
 
 def _plain(text: str) -> str:
