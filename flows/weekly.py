@@ -1,11 +1,12 @@
 """The week's tidying: lint mends dead links, then the index is made anew, then ROUTING.md loses what is gone.
 
 The order matters: each step leaves the next one less to trip over. All three go under one run lock; a step that fails
-is told and does not keep the others from being done.
+is told and does not keep the others from being done. In the end go the answers that Prefect kept past their time.
 """
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,10 +14,12 @@ from typing import TypeVar
 
 from config.errors import BusyError, NightwikiError
 from config.wiki import Wiki
+from flows import server
+from flows.expired_results import drop_expired
 from flows.lint import LintReport, lint
 from flows.routing import RoutingReport, clean
 from flows.scaffold import ScaffoldReport, scaffold
-from flows.session import open_state
+from flows.session import open_state, parse_moment
 from flows.steps import StepRunner
 from tasks.records import Finding
 from tasks.text_bytes import shown
@@ -24,6 +27,8 @@ from tasks.text_bytes import shown
 T = TypeVar("T")
 
 _SHOWN = 500  # findings that a report lists
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,8 @@ def weekly(wiki: Wiki, runner: StepRunner, now: str) -> WeeklyReport:
         linted = carried_out("lint", lambda: lint(wiki, runner, now, fix=True), of_lint)
         drawn = carried_out("scaffold", lambda: scaffold(wiki, runner, now, make=False), of_scaffold)
         cleaned = carried_out("routing-clean", lambda: clean(wiki, runner, now), of_routing)
+    if gone := drop_expired(server.home(wiki) / "storage", parse_moment(now)):
+        log.info("%s of answers and packs that were kept have passed their time", gone)
     return WeeklyReport(tuple(steps), linted, drawn, cleaned)
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import threading
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from config.errors import BusyError
 from config.wiki import Wiki
-from flows import routing
+from flows import routing, server
 from flows.steps import DirectRunner
 from flows.weekly import markdown, message, weekly
 from storage.locks import run_lock
@@ -88,3 +90,16 @@ def test_the_report_can_be_shown_without_names(wiki: Wiki) -> None:
     steps = weekly(wiki, DirectRunner(), NOW).steps
     assert "my secret" in markdown(steps) and "my secret" not in markdown(steps, private=True)
     assert "1 dead-link" in message(steps) and "my secret" not in message(steps)
+
+
+def test_kept_answers_go_when_their_time_is_over(wiki: Wiki) -> None:
+    """Of Prefect's own storage, after seven days; younger ones, and what is no result of Prefect's, stay."""
+    storage = server.home(wiki) / "storage"
+    storage.mkdir(parents=True)
+    for name, days in (("a" * 32, 8), ("b" * 32, 6), ("notes.txt", 90), ("c" * 32 + ".tmp", 90)):
+        (storage / name).write_text("{}")
+        seconds = datetime.fromisoformat("2026-03-08T03:00:00+00:00").timestamp() - days * 86400
+        os.utime(storage / name, (seconds, seconds))
+    (storage / ("d" * 32)).mkdir()
+    weekly(wiki, DirectRunner(), NOW)
+    assert sorted(path.name[0] for path in storage.iterdir()) == ["b", "c", "d", "n"]

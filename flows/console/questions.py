@@ -6,7 +6,6 @@ They read published snapshots and take no lock, so any number of them may run be
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from config.wiki import Wiki, model_cache, open_wiki
 from flows.asking import asker, branch_chooser
 from flows.console.artifacts import is_private, show_text
 from flows.context import TOKENS, build_pack
+from flows.expired_results import KEPT
 from flows.query import answer
 from storage.engine import Engine, searched
 from tasks.answers.answering import Answer
@@ -29,9 +29,6 @@ from tasks.llm.ask import Asker
 from tasks.packs.choice import MOST_A_PAGE
 from tasks.search.filters import Filters
 from tasks.search.result import Degraded
-
-KEPT = timedelta(days=7)
-"""How long a result is good for."""
 
 log = logging.getLogger(__name__)
 
