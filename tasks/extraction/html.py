@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any
 
 from config.errors import SourceError
-from tasks.extraction import hidden_html, html_tree, plain_article, web_walls
+from tasks.extraction import hidden_html, html_marks, html_tree, plain_article, web_walls
 from tasks.extraction.extracted import Extracted, table
 from tasks.records import BlockKind, Outcome, Part
 
@@ -67,6 +67,8 @@ def extract(text: str, name: str = "", url: str = "") -> Extracted:
         raise SourceError(
             name, Outcome.NO_CONTENT, "the page holds no readable HTML", "Save the page again from a browser."
         )
+    if "<sup" in text or "<math" in text or "<SUP" in text:
+        html_marks.spell_out(tree)
     hidden = hidden_html.remove(tree, text)
     title, author, published, language = _metadata(tree, url)
     body = plain_article.body(copy(tree), text)

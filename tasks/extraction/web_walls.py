@@ -50,8 +50,62 @@ _WALL = re.compile(
     r"|réservé\s+aux\s+abonnés|abonnez-vous\s+pour|(?:contenido\s+)?(?:exclusivo"
     r"|solo)\s+para\s+suscriptores|suscr[íi]bete\s+para|riservato\s+agli\s+abbonati"
     r"|abbonati\s+per\s+(?:leggere|continuare)|alleen\s+voor\s+abonnees|会員限定|有料会員|订阅后(?:继续)?阅读|登录后阅读"
-    r"|続きを読むには",
+    r"|続きを読むには|付费内容|会员专享|구독자\s*전용|유료\s*회원|exclusivo\s+para\s+assinantes|assine\s+para\s+(?:ler|continuar)"
+    r"|только\s+(?:для\s+)?подписчик|оформите\s+подписку|(?:bli|logga\s+in)\b[^.\n]{0,40}\bför\s+att\s+läsa"
+    r"|(?:kun|bare)\s+for\s+abonnenter|(?:bliv?|log(?:g)?\s+ind?)\b[^.\n]{0,40}\bfor\s+(?:at|å)\s+læ?se"
+    r"|tylko\s+dla\s+(?:subskrybent|prenumerator)|vain\s+tilaajille|abonnenten\s+vorbehalten|abonelere\s+özel"
+    r"|pouze\s+pro\s+předplatitele",
     re.IGNORECASE,
+)
+_LATER = "It is tried again in a later night."
+_CHECK_IT = "Check the address."
+_NOTICES = (  # short pages that a server sends as if they were what was asked for
+    (
+        re.compile(
+            r"page\s+(?:that\s+)?(?:you\s*(?:'re|\s+are)?\s+(?:looking\s+for|requested)|requested)\b[^.\n]{0,60}"
+            r"\b(?:not|no\s+longer|can't|doesn't|couldn't|moved|removed)\b|\b404\b[^.\n]{0,20}\bnot\s+found"
+            r"|(?:seite|página|pagina|sidan?|strony|stránka)\b[^.\n]{0,30}\b(?:nicht\s+gefunden|existiert\s+nicht"
+            r"|no\s+(?:existe|encontrada)|não\s+(?:existe|encontrada)|non\s+(?:trovata|esiste)|niet\s+gevonden"
+            r"|hittades\s+inte|ikke\s+funnet|nie\s+znaleziono|nenalezena)|page\s+(?:est\s+)?introuvable"
+            r"|страница\s+не\s+найдена|ページが見つかりません|页面不存在|找不到(?:该)?页面|페이지를\s*찾을\s*수\s*없",
+            re.IGNORECASE,
+        ),
+        Outcome.NO_CONTENT,
+        "the page says that nothing is there",
+        _CHECK_IT,
+    ),
+    (
+        re.compile(
+            r"(?:down|closed|offline|unavailable)\s+for\s+(?:scheduled\s+)?maintenance|under\s+maintenance"
+            r"|be\s+(?:right\s+)?back\s+(?:soon|shortly|later)|check\s+back\s+(?:soon|later)"
+            r"|(?:service|temporarily)\s+unavailable|too\s+many\s+requests|rate\s+limit\s+exceeded|wartungsarbeiten"
+            r"|en\s+maintenance|en\s+mantenimiento|in\s+manutenzione|em\s+manutenção|технические\s+работы"
+            r"|メンテナンス中|系统维护",
+            re.IGNORECASE,
+        ),
+        Outcome.BLOCKED,
+        "the site says that it is away for now",
+        _LATER,
+    ),
+    (
+        re.compile(
+            r"(?:not|un)\s*available\s+in\s+your\s+(?:country|region|location|area)|(?:due\s+to|for)\s+legal\s+reasons",
+            re.IGNORECASE,
+        ),
+        Outcome.REFUSED,
+        "the site does not show the page in this country",
+        "Save it from a browser that may see it.",
+    ),
+    (
+        re.compile(
+            r"domain\s+(?:name\s+)?(?:is|may\s+be)\s+(?:for\s+sale|parked)|buy\s+this\s+domain|welcome\s+to\s+nginx!"
+            r"|apache2?\s+(?:\w+\s+)?default\s+page|account\s+(?:has\s+been\s+)?suspended|domain\s+has\s+expired",
+            re.IGNORECASE,
+        ),
+        Outcome.NO_CONTENT,
+        "nobody keeps a page there: it is a provider's notice",
+        _CHECK_IT,
+    ),
 )
 _NOT_FREE = re.compile(r'"isAccessibleForFree"\s*:\s*"?false', re.IGNORECASE)
 _NOT_FOUND = re.compile(
@@ -169,7 +223,11 @@ def judge(page: PageFacts, parts: tuple[Part, ...]) -> Wall | None:
             "Open it in a browser and save the page (for example with Obsidian Web Clipper).",
         )
     if size < VERY_SHORT and (_NOT_FOUND.search(text) or _NOT_FOUND.search(page.title)):
-        return Wall(Outcome.NO_CONTENT, "the page says that nothing is there", "Check the address.")
+        return Wall(Outcome.NO_CONTENT, "the page says that nothing is there", _CHECK_IT)
+    if size < VERY_SHORT:
+        for words, outcome, reason, next_step in _NOTICES:
+            if words.search(text) or words.search(page.title):
+                return Wall(outcome, reason, next_step)
     if not text.strip() or sum(character.isalpha() for character in text) < 20:
         if page.scripts and page.body_characters < 100:
             return Wall(

@@ -1,0 +1,88 @@
+"""What a page says by the place of a sign: raised digits, marks of notes, formulas; as letters, before all else.
+
+An extractor drops formulas and lowers every digit: 10⁵ would be cited as 105, and "the energy is" without what it is.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_RAISED = str.maketrans("0123456789+-\u2212=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
+_RAISABLE = re.compile(r"[0-9+\-\u2212=()n]{1,12}")
+_NOTE = re.compile(r"\[[\w.*†‡ ]{1,24}\]")
+_NOTE_CLASSES = ("reference", "footnote", "noteref", "fnref")
+_FORMULAS = ("mwe-math-element", "katex-display", "katex")  # classes around a formula that is there more than once
+_STYLE = re.compile(r"^\{\\(?:display|text)style\s*(.*)\}$", re.DOTALL)
+_DEEPEST = 40
+
+
+def spell_out(tree: Any) -> None:
+    """Replaces raised digits and formulas of a parsed page by text, and takes out the marks of its notes."""
+    for sup in list(tree.iter("sup")):
+        words = "".join(sup.itertext()).strip()
+        if _is_note(sup, words):
+            _replace(sup, "")
+        elif _RAISABLE.fullmatch(words):
+            _replace(sup, words.translate(_RAISED))
+    for math in list(tree.iter("math")):
+        whole = _whole(math)
+        if whole.getparent() is not None:
+            _replace(whole, _tex(math) or _line(math, 0))
+
+
+def _is_note(sup: Any, words: str) -> bool:
+    """Whether a raised piece leads to a note, and so is no part of the sentence."""
+    if _NOTE.fullmatch(words) or any(name in (sup.get("class") or "") for name in _NOTE_CLASSES):
+        return True
+    return len(words) <= 4 and any((link.get("href") or "").startswith("#") for link in sup.iter("a"))
+
+
+def _whole(math: Any) -> Any:
+    """The element around a formula and the picture, or the letters, that show it once more."""
+    whole = math
+    for parent in math.iterancestors():
+        if parent.tag in ("body", "p", "td", "li"):
+            break
+        if parent.tag == "mjx-container" or any(name in (parent.get("class") or "").split() for name in _FORMULAS):
+            whole = parent
+    return whole
+
+
+def _tex(math: Any) -> str:
+    """The formula in TeX, if the page gives it beside the elements."""
+    notes = (node for node in math.iter("annotation") if "tex" in (node.get("encoding") or ""))
+    text = math.get("alttext") or next(("".join(node.itertext()) for node in notes), "")
+    return " ".join(_STYLE.sub(r"\1", text.strip()).split())
+
+
+def _line(node: Any, depth: int) -> str:
+    """A formula's elements in one line: `x^2`, `(a+b)/2`."""
+    if depth > _DEEPEST or not isinstance(node.tag, str) or node.tag in ("annotation", "annotation-xml"):
+        return ""
+    pieces = [_line(child, depth + 1) for child in node]
+    grouped = [piece if len(piece) < 2 or piece.isalnum() else f"({piece})" for piece in pieces]
+    match node.tag, len(pieces):
+        case "mfrac", 2:
+            return f"{grouped[0]}/{grouped[1]}"
+        case (("msup" | "mover"), 2):
+            return f"{grouped[0]}^{grouped[1]}"
+        case (("msub" | "munder"), 2):
+            return f"{grouped[0]}_{grouped[1]}"
+        case (("msubsup" | "munderover"), 3):
+            return f"{grouped[0]}_{grouped[1]}^{grouped[2]}"
+        case "msqrt", _:
+            inside = "".join(pieces)
+            return f"√{inside}" if len(inside) < 2 else f"√({inside})"
+    return " ".join((node.text or "").split()) + "".join(pieces)
+
+
+def _replace(element: Any, text: str) -> None:
+    """Puts text in an element's place."""
+    parent, before = element.getparent(), element.getprevious()
+    words = text + (element.tail or "")
+    if before is not None:
+        before.tail = (before.tail or "") + words
+    else:
+        parent.text = (parent.text or "") + words
+    parent.remove(element)

@@ -1,0 +1,83 @@
+"""Web pages: formulas and raised digits in words, and servers that send a notice as if it were the page."""
+
+from __future__ import annotations
+
+import pytest
+
+from config.errors import SourceError
+from tasks.extraction.html import extract
+from tasks.records import Outcome
+
+FILLER = (
+    "<p>The lamp burned whale oil until 1860, when the keepers changed to kerosene. The tower is 28 metres high.</p>"
+)
+
+
+def page(*paragraphs: str, title: str = "Lamps") -> str:
+    body = "".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
+    return f"<html><head><title>{title}</title></head><body><article><h1>Lamps</h1>{body}</article></body></html>"
+
+
+def first(words: str) -> str:
+    """The first paragraph of a page that begins with these words."""
+    found = extract(page(f"{words} It stood on a bare rock in the bay.", *FILLER))
+    return found.parts[1].text.removesuffix(" It stood on a bare rock in the bay.")
+
+
+@pytest.mark.parametrize(
+    ("shown", "words"),
+    [
+        ("Light has 3 × 10<sup>8</sup> m/s.", "Light has 3 × 10⁸ m/s."),
+        ("It is 5 cm<sup>−2</sup>, on the 4<sup>th</sup> day.", "It is 5 cm⁻², on the 4th day."),
+        ("So said Ives.<sup class=reference><a href=#n1>[<b>1</b>]</a></sup>", "So said Ives."),
+        ("So said<sup><a href='#f'>2</a></sup> Ives.<sup>[citation needed]</sup>", "So said Ives."),
+        ("Half is <math><mfrac><mn>1</mn><mn>2</mn></mfrac></math>.", "Half is 1/2."),
+        ("It is <math><msup><mi>c</mi><mn>2</mn></msup></math>.", "It is c^2."),
+        (
+            "Energy is <span class=mwe-math-element><span style='display:none'>"
+            "<math alttext='{\\displaystyle E=mc^{2}}'><mi>E</mi></math></span><img alt='{\\displaystyle E=mc^{2}}'></span>.",
+            "Energy is E=mc^{2}.",
+        ),
+        (
+            "It is <span class=katex><span class=katex-mathml><math><semantics><mi>a</mi><annotation "
+            "encoding='application/x-tex'>a^2</annotation></semantics></math></span>"
+            "<span aria-hidden=true>a2</span></span>.",
+            "It is a^2.",
+        ),
+    ],
+    ids=["power", "units and ordinals", "note", "other notes", "fraction", "square", "encyclopedia", "KaTeX"],
+)
+def test_signs_by_place_are_spelt_out(shown: str, words: str) -> None:
+    """A number keeps its power, a sentence its formula, once; marks of notes are no part of it."""
+    assert first(shown) == words
+
+
+@pytest.mark.parametrize(
+    ("notice", "outcome"),
+    [
+        ("Sorry, the page you are looking for does not exist or was moved.", Outcome.NO_CONTENT),
+        ("Cette page est introuvable. Retournez à l'accueil du site.", Outcome.NO_CONTENT),
+        (
+            "お探しのページが見つかりませんでした。ページが見つかりません。トップページにお戻りください。",
+            Outcome.NO_CONTENT,
+        ),
+        ("We are down for scheduled maintenance and will be back soon.", Outcome.BLOCKED),
+        ("Too many requests have come from your address. Please slow down.", Outcome.BLOCKED),
+        ("This content is not available in your country. We are sorry.", Outcome.REFUSED),
+        ("This domain is for sale! Inquire about it with our friendly broker.", Outcome.NO_CONTENT),
+        ("Conteúdo exclusivo para assinantes. Assine para continuar lendo.", Outcome.PAYWALLED),
+        ("Материал доступен только подписчикам. Оформите подписку, чтобы читать дальше.", Outcome.PAYWALLED),
+        ("Artikeln är låst. Bli prenumerant för att läsa vidare.", Outcome.PAYWALLED),
+    ],
+)
+def test_a_notice_is_not_taken_for_the_page(notice: str, outcome: Outcome) -> None:
+    """Sent with status 200, it would take the place of what the page said before."""
+    with pytest.raises(SourceError) as caught:
+        extract(page(notice))
+    assert caught.value.outcome == outcome
+
+
+def test_an_article_about_such_notices_passes() -> None:
+    """What is long enough to be an article is one."""
+    words = "The error page says 404 Not Found, and the page you are looking for does not exist. "
+    assert len(extract(page(words, *FILLER)).parts) > 4
