@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.navigation import index_page
+from tasks.navigation import index_page, scaffold
 from tasks.navigation.index_page import MARKER, Entry
 
 Z3 = Entry("zuse-z3", "Zuse Z3", "A relay computer.", ("computers",))
@@ -46,3 +47,29 @@ def test_lines_of_pages_that_are_gone_leave_only_below_the_marker() -> None:
     """A mention above the marker is the user's and stays."""
     text = f"- [[eniac]] is my favourite\n{MARKER}\n\n## Computers\n\n{index_page.line(ENIAC)}\n{index_page.line(Z3)}\n"
     assert index_page.drop(text, ["eniac"]) == text.replace(index_page.line(ENIAC) + "\n", "")
+
+
+SHOWN = (
+    f"```html\n{MARKER}\n```\n",
+    f"Lists begin at `{MARKER}`.\n", f"> {MARKER}\n", f"{MARKER}\n\nThe other half.\n")
+
+
+@pytest.mark.parametrize("above", SHOWN, ids=["fence", "code", "quote", "twice"])
+def test_a_marker_that_a_person_shows_is_text(above: str) -> None:
+    """Only the last one that stands alone parts what is theirs from what is made."""
+    text = f"# Mine\n\n{above}\nMore of mine.\n\n{MARKER}\n\n## Computers\n\n{index_page.line(Z3)}\n"
+    grown = index_page.drop(index_page.add(text, [ENIAC]), ["z3"])
+    made = scaffold.with_categories(grown, {"Computers": (ENIAC,)})
+    assert grown.startswith(text.partition("## Computers")[0])
+    assert made == text.replace(index_page.line(Z3), index_page.line(ENIAC))
+
+
+def test_what_a_person_wrote_among_the_lists_moves_above_them() -> None:
+    """No word of theirs goes with the lists, a fence's lines that look like lists neither, nor a remark on a page."""
+    remark = f"- [[{Z3.stem}|{Z3.title}]] my remark"
+    mine = ("A word on these:", "| a |\n|---|", "```\n## no heading\n- [[nothing]]\n```", remark)
+    text = f"# W\n\n{MARKER}\n\n## A\n\n{index_page.line(ENIAC)}\n\n" + "\n\n".join(mine) + "\n"
+    assert index_page.drop(text, [Z3.stem]) == text
+    made = scaffold.with_categories(text, {"A": (ENIAC,)})
+    assert made == "# W\n\n" + "\n\n".join(mine) + f"\n\n{MARKER}\n\n## A\n\n{index_page.line(ENIAC)}\n"
+    assert scaffold.with_categories(made, {"A": (ENIAC,)}) == made

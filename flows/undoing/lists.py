@@ -37,8 +37,7 @@ def routing(now: str, former: str | None, standing: Mapping[str, PageRecord], go
 
 
 def _indexed(text: str) -> list[str]:
-    _, _, tail = text.partition(index_page.MARKER)
-    rows = (row for row in tail.splitlines() if row.startswith("- [["))
+    rows = (row for row in index_page.parted(text).tail.splitlines() if row.startswith("- [["))
     return [link.target for row in rows for link in links.parse(row)[:1]]
 
 

@@ -18,6 +18,10 @@ _SUMMARY = 160  # characters
 _FIRST_LINE = re.compile(r"\n*(?:#{1,6} [^\n]*\n+)*([^\W\d_][^\n]*)\n\n")
 """A first paragraph of one line below headings, for which no parser is needed."""
 _ENDING = re.compile(r"\r\n|\n|\r")
+_ROW = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
+_ALONE = re.compile(rf" {{0,3}}({re.escape(MARKER)})[ \t]*(?:[\r\n]|\Z)")
+_FENCE = re.compile(r" {0,3}(```+|~~~+)")
+_MADE = re.compile(r"- \[\[(?:(?!\]\](?!\])).)+\]\](?: — .*)?[ \t]*\Z")
 _SMALLEST = 2  # pages that make a category worth a heading
 
 
@@ -29,6 +33,65 @@ class Entry:
     title: str
     summary: str
     tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A text around its marker: what is the user's, and what is made below it. Without a marker all is the user's."""
+
+    head: str
+    marker: str
+    tail: str
+
+
+def parted(text: str) -> Parts:
+    """The text around the last line that holds the marker and nothing else, outside of closed code fences.
+
+    A marker that a person quotes, shows as code or has there once more is part of their text.
+    """
+    if MARKER not in text:
+        return Parts(text, "", "")
+    inside = fenced(_ENDING.split(text))
+    at = 0
+    found: re.Match[str] | None = None
+    for number, row in enumerate(_ROW.findall(text)):
+        alone = _ALONE.match(text, at)
+        if alone and number not in inside:
+            found = alone
+        at += len(row)
+    if found is None:
+        return Parts(text, "", "")
+    return Parts(text[: found.start(1)], MARKER, text[found.end(1) :])
+
+
+def fenced(rows: Sequence[str]) -> frozenset[int]:
+    """Numbers, from 0, of the rows of code fences that are closed."""
+    inside: set[int] = set()
+    fence, first = "", 0
+    for number, row in enumerate(rows):
+        mark = _FENCE.match(row)
+        if mark and not fence:
+            fence, first = mark[1], number
+        elif mark and mark[1].startswith(fence) and not row.strip().strip(fence[0]):
+            inside.update(range(first, number + 1))
+            fence = ""
+    return frozenset(inside)
+
+
+def foreign(tail: str) -> tuple[str, ...]:
+    """What a person wrote below the marker, row by row: neither heading nor line of a page, nor another marker."""
+    rows = _ENDING.split(tail)
+    inside = fenced(rows)
+    found: list[str] = []
+    apart = False
+    for number, row in enumerate(rows):
+        ours = row.startswith("## ") or _MADE.match(row) or row.strip() in ("", MARKER)
+        if ours and number not in inside:
+            apart = bool(found)
+            continue
+        found += [""] * apart + [row]
+        apart = False
+    return tuple(found)
 
 
 def summary(markdown: str) -> str:
@@ -101,15 +164,16 @@ def add(text: str, entries: Sequence[Entry], guess: bool = True) -> str:
     A file without the marker gets it at its end, so that all of the user's text stays above it.
     """
     ending = ending_of(text)
-    if MARKER not in text:
+    if not parted(text).marker:
         text = text + ("" if not text or text.endswith(("\n", "\r")) else ending) + ending + MARKER + ending
+    parts = parted(text)
+    tail = parts.tail
     for entry in entries:
-        text = _add_one(text, entry, ending, guess)
-    return text
+        tail = _add_one(tail, entry, ending, guess)
+    return parts.head + parts.marker + tail
 
 
-def _add_one(text: str, entry: Entry, ending: str, guess: bool) -> str:
-    head, marker, tail = text.partition(MARKER)
+def _add_one(tail: str, entry: Entry, ending: str, guess: bool) -> str:
     lines = tail.split(ending)
     sections: dict[str, list[int]] = {}
     for number, content in enumerate(lines):
@@ -134,26 +198,29 @@ def _add_one(text: str, entry: Entry, ending: str, guess: bool) -> str:
         while lines and not lines[-1]:
             lines.pop()
         lines += ["", f"## {REST}", "", line(entry), ""]
-    return head + marker + ending.join(lines)
+    return ending.join(lines)
 
 
 def drop(text: str, stems: Sequence[str]) -> str:
-    """Return the index without the generated lines of pages that are gone; text above the marker stays."""
-    head, marker, tail = text.partition(MARKER)
+    """Return the index without the generated lines of pages that are gone; what a person wrote stays."""
+    parts = parted(text)
     starts = tuple(f"- [[{stem}" for stem in stems)
-    kept = [row for row in tail.splitlines(keepends=True) if not (row.startswith(starts) and _names(row, stems))]
-    return head + marker + "".join(kept)
+    kept = [
+        row for row in _ROW.findall(parts.tail)
+        if not (row.startswith(starts) and _MADE.match(row.rstrip("\r\n")) and _names(row, stems))
+    ]
+    return parts.head + parts.marker + "".join(kept)
 
 
 def rename(text: str, names: Mapping[str, str]) -> str:
     """Return the index with its generated lines leading to the present names of pages, by former name."""
-    head, marker, tail = text.partition(MARKER)
-    rows = tail.splitlines(keepends=True)
+    parts = parted(text)
+    rows = _ROW.findall(parts.tail)
     for number, row in enumerate(rows):
         link = next(iter(links.parse(row)), None)
         if link is not None and link.target in names and row.startswith("- [["):
             rows[number] = f"- {links.wikilink(names[link.target], link.label or link.target)}{row[link.end :]}"
-    return head + marker + "".join(rows)
+    return parts.head + parts.marker + "".join(rows)
 
 
 def _names(row: str, stems: Sequence[str]) -> bool:
