@@ -8,8 +8,9 @@ from config.errors import SourceError
 from tasks.extraction.html import extract
 from tasks.records import Outcome
 
-FILLER = (
-    "<p>The lamp burned whale oil until 1860, when the keepers changed to kerosene. The tower is 28 metres high.</p>"
+FILLER = tuple(
+    f"Lamp {number} burned whale oil until {1850 + number}, when the keepers changed to kerosene, and its tower is high."
+    for number in range(5)
 )
 
 
@@ -35,7 +36,8 @@ def first(words: str) -> str:
         ("It is <math><msup><mi>c</mi><mn>2</mn></msup></math>.", "It is c^2."),
         (
             "Energy is <span class=mwe-math-element><span style='display:none'>"
-            "<math alttext='{\\displaystyle E=mc^{2}}'><mi>E</mi></math></span><img alt='{\\displaystyle E=mc^{2}}'></span>.",
+            "<math alttext='{\\displaystyle E=mc^{2}}'><mi>E</mi></math></span>"
+            "<img alt='{\\displaystyle E=mc^{2}}'></span>.",
             "Energy is E=mc^{2}.",
         ),
         (
