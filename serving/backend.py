@@ -136,7 +136,7 @@ class Backend:
             tokens=asked.token_budget,
             filters=asked.filters,
             max_per_page=asked.max_per_page or MOST_A_PAGE,
-            exclude_ids=tuple(asked.exclude_ids),
+            exclude_ids=asked.exclude_ids,
             as_of=as_of,
             asker=self._shelf.asker(asked.wiki)[0],
             form=form,

@@ -22,7 +22,7 @@ MOST_QUESTIONS = 100
 
 Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
 Name = Annotated[str, Field(max_length=500)]
-Names = Annotated[list[Name], Field(max_length=50)]
+Names = Annotated[tuple[Name, ...], Field(max_length=50)]  # tuples, for the default of a list is copied each time
 Level = Literal["low", "medium", "high"]
 Date = Annotated[str, Field(pattern=r"^(\d{4}(-\d\d(-\d\d(T[\d:.]{1,20}Z?)?)?)?)?$", max_length=30)]
 
@@ -38,7 +38,7 @@ class OfWiki(Asked):
 
 
 class OfWikis(Asked):
-    wiki: Names = Field([], description="Names of the wikis to ask; all, if left out.")
+    wiki: Names = Field((), description="Names of the wikis to ask; all, if left out.")
     snapshot: Name = Field(
         "", description="Read this kept snapshot (an answer's `snapshot`, a run, or a date); the newest, if left out."
     )
@@ -47,12 +47,12 @@ class OfWikis(Asked):
 class Filtered(OfWikis):
     """The conditions that pages must fulfil, the same everywhere. Of several values one must fit, of tags every one."""
 
-    tag: Names = Field([], description="Only pages with all of these tags.")
-    status: Names = Field([], description="Only pages of these statuses; if left out, archived ones are not found.")
-    type: Names = Field([], description="Only pages of these types.")
-    branch: Names = Field([], description="Only pages of these branches of ROUTING.md.")
-    path: Names = Field([], description="Only pages at these vault paths, in these folders, or matching these globs.")
-    source: Names = Field([], description="Only pages that cite one of these sources (id or vault path).")
+    tag: Names = Field((), description="Only pages with all of these tags.")
+    status: Names = Field((), description="Only pages of these statuses; if left out, archived ones are not found.")
+    type: Names = Field((), description="Only pages of these types.")
+    branch: Names = Field((), description="Only pages of these branches of ROUTING.md.")
+    path: Names = Field((), description="Only pages at these vault paths, in these folders, or matching these globs.")
+    source: Names = Field((), description="Only pages that cite one of these sources (id or vault path).")
     confidence_min: Level | None = Field(None, description="Only pages of this confidence or better.")
     updated_after: Date = Field("", description="Only pages updated on this date or later.")
     updated_before: Date = Field("", description="Only pages updated before this date.")
@@ -61,12 +61,12 @@ class Filtered(OfWikis):
     def filters(self) -> Filters:
         """The same as search takes them."""
         return Filters(
-            tag=tuple(self.tag),
-            status=tuple(self.status),
-            type=tuple(self.type),
-            branch=tuple(self.branch),
-            path=tuple(self.path),
-            source=tuple(self.source),
+            tag=self.tag,
+            status=self.status,
+            type=self.type,
+            branch=self.branch,
+            path=self.path,
+            source=self.source,
             confidence_min=self.confidence_min or "",
             updated_after=self.updated_after,
             updated_before=self.updated_before,
@@ -85,7 +85,7 @@ class SearchRequest(_Searched):
 
 
 class BatchRequest(_Searched):
-    questions: list[Text] = Field(
+    questions: tuple[Text, ...] = Field(
         min_length=1,
         max_length=MOST_QUESTIONS,
         description="They are embedded together and answered from one snapshot.",
@@ -103,7 +103,9 @@ class ContextRequest(Filtered):
     )
     token_budget: int = Field(4000, ge=1, le=MOST_TOKENS, description="The pack never holds more tokens than this.")
     max_per_page: int | None = Field(None, ge=1, le=100, description="Most passages of one page.")
-    exclude_ids: Annotated[list[Name], Field(max_length=1000)] = Field([], description="Ids of pages to leave out.")
+    exclude_ids: Annotated[tuple[Name, ...], Field(max_length=1000)] = Field(
+        (), description="Ids or slugs of pages to leave out; those that no page has change nothing."
+    )
 
 
 class PagesRequest(Filtered):
@@ -127,14 +129,14 @@ class ChangesRequest(OfWiki):
 
 class CandidatesRequest(OfWiki):
     older_than: str = Field("", pattern=r"^(\d{1,4}[hdwHDW]?)?$", description="Waiting so long: 14d, 2w or 36h.")
-    confidence: list[Level] = Field([], max_length=3, description="Only of these confidences.")
-    source: Names = Field([], description="Parts of a source's location, or globs.")
+    confidence: tuple[Level, ...] = Field((), max_length=3, description="Only of these confidences.")
+    source: Names = Field((), description="Parts of a source's location, or globs.")
 
     @property
     def filters(self) -> CandidateFilters:
         """The same as the command line takes them."""
         age: timedelta | None = span(self.older_than) if self.older_than else None
-        return CandidateFilters(age, tuple(self.confidence), tuple(self.source))
+        return CandidateFilters(age, self.confidence, self.source)
 
 
 class ReviewRequest(Asked):
@@ -143,7 +145,7 @@ class ReviewRequest(Asked):
 
 
 class SourcesRequest(OfWiki):
-    outcome: Names = Field([], description="Only these outcomes.")
+    outcome: Names = Field((), description="Only these outcomes.")
     failed: bool = Field(False, description="Only those that need a person or another night.")
 
 

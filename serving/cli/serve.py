@@ -44,6 +44,7 @@ def serve(
     from serving.backend import Backend
     from serving.rest.app import Limits, make_app
     from serving.rest.guard import rules_for
+    from serving.rest.memory import settle
     from serving.rest.server import address, bind, serve
 
     backend = Backend(wiki_folders(ctx, folders), model_cache())
@@ -56,7 +57,7 @@ def serve(
         for one in backend.health().degraded:
             click.echo(f"{one.what}: {one.reason}. {one.next_step}", err=True)
 
-    serve(make_app(backend, limits), listening, ready)
+    serve(make_app(backend, limits, settle), listening, ready)
     click.echo("Stopped.")
 
 

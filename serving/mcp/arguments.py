@@ -42,7 +42,7 @@ class StatusTool(OfWiki):
 
 class IngestTool(OfWiki):
     sources: Names = Field(
-        [], description="Addresses (https://…), or files of the wiki's sources folder; all that is new, if left out."
+        (), description="Addresses (https://…), or files of the wiki's sources folder; all that is new, if left out."
     )
     force: bool = Field(False, description="Compile again what has not changed.")
 

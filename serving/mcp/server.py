@@ -91,7 +91,7 @@ def make_server(backend: Backend, allow_writes: bool = False) -> Server[Any]:
         context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         wiki, name = _named(params.uri)
-        asked = PageRequest(wiki=[wiki], limit=LONGEST_RESOURCE)
+        asked = PageRequest(wiki=(wiki,), limit=LONGEST_RESOURCE)
         told = await _or_error(partial(backend.page, name, asked))
         content = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=told.text)
         return types.ReadResourceResult(contents=[content])
