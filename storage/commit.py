@@ -23,12 +23,13 @@ from typing import TYPE_CHECKING
 from config.errors import StateError
 from storage.durable import sha256
 from storage.encoded import Encode, EncodedRows, encode
-from storage.journal import Closed, Intent, Landed, Plan, Result, intents
+from storage.journal import Closed, Intent, Landed, Plan, Result, intents, made
 from storage.ledger import FileRow
 from storage.runs import AuditRow
 from storage.tables import TABLES, Row, changed_rows, dropped_ids
 from storage.vault import Stat, Swap
-from tasks.commits import NO_CHANGES, Changes, CommitResult, FileWrite, Refusal
+from tasks.commits import NO_CHANGES, Changes, CommitResult, FileWrite, NewCandidate, Refusal
+from tasks.review.review import candidate_of
 
 if TYPE_CHECKING:
     from storage.reader import Manifest
@@ -57,8 +58,8 @@ def commit(state: WikiState, run_id: str, kind: str, writes: Sequence[FileWrite]
             landed = tuple(one.path for one in writes)
             return CommitResult(landed, (), current.id if current else "", False, found.messages)
         state.snapshots.foresee([plan.changes, *(write.changes for write in plan.writes)])
-        for one in intents(plan.writes):
-            _keep_before(state, one.write)
+        for _, write in made(intents(plan.writes)):
+            _keep_before(state, write)
         state.blobs.flush()
         crash("before-images")
         encode = EncodedRows().encode
@@ -135,20 +136,18 @@ class _Files:
     def write(self) -> None:
         """Try every intent that is due, wave by wave, until none is left."""
         if self.results or self.state.recovering:
-            self.state.vault.clean_temp(str(PurePosixPath(one.write.path).parent) for one in self.numbered)
+            self.state.vault.clean_temp(str(PurePosixPath(one.path).parent) for one in self.numbered)
         while due := self._due():
             for start in range(0, len(due), _BATCH):
                 self._write_batch(due[start:start + _BATCH])
         # What is left waits for a write that waits for it in turn.
         left = [one for one in self.numbered if not self._decided(one)]
-        self._record([Result(one.number, f"it waits for '{one.write.after}'") for one in left])
+        self._record([Result(one.number, f"it waits for '{one.after}'") for one in left])
 
     def landed(self) -> tuple[Landed, ...]:
         """What landed, in the order of the plan."""
-        return tuple(
-            Landed(one.write.path, one.write.expected or "", _new_hash(one.write) or "")
-            for one in self.landed_intents()
-        )
+        writes = (one.write for one in self.landed_intents())
+        return tuple(Landed(one.path, one.expected or "", _new_hash(one) or "") for one in writes)
 
     def landed_intents(self) -> Iterator[Intent]:
         return (one for one in self.numbered if self._has_landed(one.number))
@@ -156,19 +155,19 @@ class _Files:
     def refused(self) -> tuple[Refusal, ...]:
         """What was refused and why, in the order of the plan."""
         return tuple(
-            Refusal(one.write.path, self.results[one.number].refused)
+            Refusal(one.path, self.results[one.number].refused)
             for one in self.numbered if one.number in self.results and self.results[one.number].refused
         )
 
     def _due(self) -> list[Intent]:
         """Undecided intents whose time has come: one a path, so that two writes of a file keep their order."""
-        landed = {one.write.path for one in self.landed_intents()}
-        open_paths = Counter(one.write.path for one in self.numbered if not self._decided(one))
+        landed = {one.path for one in self.landed_intents()}
+        open_paths = Counter(one.path for one in self.numbered if not self._decided(one))
         due: dict[str, Intent] = {}
         hopeless: list[Result] = []
         waiting: set[str] = set()
         for one in self.numbered:
-            path, after = one.write.path, one.write.after
+            path, after = one.path, one.after
             if self._decided(one):
                 continue
             if one.fallback_of >= 0 and one.fallback_of not in self.results:
@@ -186,7 +185,7 @@ class _Files:
         return list(due.values())
 
     def _write_batch(self, batch: list[Intent]) -> None:
-        swaps = [Swap(one.write.path, one.write.expected, one.write.content) for one in batch]
+        swaps = [Swap(one.path, one.expected, one.content) for one in (each.write for each in batch)]
         done = self.state.vault.swap_all(swaps, self.crash)
         self.stats.update({one.path: one.stat for one in done if one.stat is not None})
         self._record([Result(one.number, swapped.refused) for one, swapped in zip(batch, done, strict=True)])
@@ -231,7 +230,7 @@ def _only_news(state: WikiState, writes: Sequence[FileWrite], changes: Changes
                ) -> tuple[tuple[FileWrite, ...], Changes]:
     """The same without rows that are stored already. An id named twice is left as it is: order decides there."""
     named: dict[str, Counter[str]] = {table: Counter() for table in TABLES}
-    everyone = [changes, *(one.write.changes for one in intents(writes))]
+    everyone = [changes, *(write.changes for _, write in made(intents(writes)))]
     everything = [one for one in everyone if one is not NO_CHANGES]
     for one in everything:
         for table, counter in named.items():
@@ -257,15 +256,17 @@ def _only_news(state: WikiState, writes: Sequence[FileWrite], changes: Changes
         return Changes(**kept)  # type: ignore[arg-type]
 
     def only(write: FileWrite) -> FileWrite:
-        fallback = only(write.otherwise) if write.otherwise else None
-        return replace(write, changes=news(write.changes), otherwise=fallback)
+        new, fallback = news(write.changes), write.otherwise
+        if isinstance(fallback, NewCandidate) and new != write.changes:
+            fallback = candidate_of(fallback)  # in the journal it is made of the row that is left out here
+        return replace(write, changes=new, otherwise=only(fallback) if isinstance(fallback, FileWrite) else fallback)
 
     return tuple(map(only, writes)), news(changes)
 
 
 def _anything(state: WikiState, plan: Plan) -> bool:
     """Whether a plan changes a row or a file."""
-    if plan.changes != NO_CHANGES or any(one.write.changes != NO_CHANGES for one in intents(plan.writes)):
+    if plan.changes != NO_CHANGES or any(write.changes != NO_CHANGES for _, write in made(intents(plan.writes))):
         return True
     return any(state.vault.hash(write.path) != _new_hash(write) for write in plan.writes)
 

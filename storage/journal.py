@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,9 +20,11 @@ from config.errors import StateError
 from storage.durable import append_line, fsync_folder, sha256, write_file
 from storage.encoded import Encode, encode
 from storage.tables import TABLES, Row, changed_rows, dropped_ids, from_table, to_table
-from tasks.commits import NO_CHANGES, Changes, FileWrite, Refusal
+from tasks.commits import NO_CHANGES, Changes, FileWrite, NewCandidate, Refusal
+from tasks.review.review import candidate_of
 
-FORMAT = "1"
+FORMAT = "2"
+_READABLE = ("1", FORMAT)  # the first had no candidates that are yet to be made
 COMMIT_LEVEL = -1
 
 
@@ -71,11 +73,26 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """A `FileWrite` with its number in the plan, and that of the write whose fallback it is (-1: of none)."""
+    """A planned write with its number in the plan, and that of the write whose fallback it is (-1: of none)."""
 
     number: int
     fallback_of: int
-    write: FileWrite
+    planned: FileWrite | NewCandidate
+
+    @property
+    def path(self) -> str:
+        """The file it concerns."""
+        return self.planned.path
+
+    @property
+    def after(self) -> str:
+        """Path of the write that it follows, '' for none."""
+        return self.planned.after if isinstance(self.planned, FileWrite) else ""
+
+    @property
+    def write(self) -> FileWrite:
+        """The write; one that was yet to be made is made anew each time."""
+        return self.planned if isinstance(self.planned, FileWrite) else candidate_of(self.planned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +103,7 @@ class _IntentRow:
     expected: str | None
     content: bytes | None
     after: str
+    candidate: str = ""        # what a candidate that is yet to be made is made of, as JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +118,18 @@ def intents(writes: Sequence[FileWrite]) -> tuple[Intent, ...]:
     flat: list[Intent] = []
     for write in writes:
         fallback_of = -1
-        one: FileWrite | None = write
+        one: FileWrite | NewCandidate | None = write
         while one is not None:
             flat.append(Intent(len(flat), fallback_of, one))
-            fallback_of, one = len(flat) - 1, one.otherwise
+            fallback_of, one = len(flat) - 1, one.otherwise if isinstance(one, FileWrite) else None
     return tuple(flat)
+
+
+def made(numbered: Sequence[Intent]) -> Iterator[tuple[int, FileWrite]]:
+    """Those intents whose writes are made already, by number."""
+    for one in numbered:
+        if isinstance(one.planned, FileWrite):
+            yield one.number, one.planned
 
 
 class Journal:
@@ -194,12 +219,9 @@ class Journal:
 
 def _encode(plan: Plan, encode: Encode) -> bytes:
     numbered = intents(plan.writes)
-    everyone = [(COMMIT_LEVEL, plan.changes), *((one.number, one.write.changes) for one in numbered)]
+    everyone = [(COMMIT_LEVEL, plan.changes), *((number, write.changes) for number, write in made(numbered))]
     holders = [(number, changes) for number, changes in everyone if changes is not NO_CHANGES]
-    rows = [
-        _IntentRow(one.number, one.fallback_of, write.path, write.expected, write.content, write.after)
-        for one in numbered for write in (one.write,)
-    ]
+    rows = list(map(_intent_row, numbered))
     drops = [
         _Drop(number, table, id)
         for number, changes in holders for table in TABLES for id in dropped_ids(changes, table)
@@ -217,6 +239,15 @@ def _encode(plan: Plan, encode: Encode) -> bytes:
     return content
 
 
+def _intent_row(one: Intent) -> _IntentRow:
+    planned = one.planned
+    if isinstance(planned, FileWrite):
+        return _IntentRow(
+            one.number, one.fallback_of, planned.path, planned.expected, planned.content, planned.after)
+    told = json.dumps([planned.reasons, planned.proposal_hash, planned.subject, planned.ingested])
+    return _IntentRow(one.number, one.fallback_of, planned.path, None, None, "", told)
+
+
 def _write_stream(sink: pa.NativeFile, table: pa.Table) -> None:
     options = pa.ipc.IpcWriteOptions(compression="lz4")  # a fraction of zstd's time, for a file that lives for seconds
     with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
@@ -227,7 +258,7 @@ def _decode(body: bytes, path: Path) -> Plan:
     source = pa.BufferReader(body)
     intent_table = _read_stream(source)
     head = {key.decode(): value.decode() for key, value in (intent_table.schema.metadata or {}).items()}
-    if head.get("format") != FORMAT:
+    if head.get("format") not in _READABLE:
         next_step = "Finish the commit with the nightwiki that began it."
         raise StateError(str(path), "the journal is of another version", next_step)
     drops = from_table(_read_stream(source), _Drop)
@@ -252,6 +283,12 @@ def _decode(body: bytes, path: Path) -> Plan:
     writes: dict[int, FileWrite] = {}
     fallback_of: dict[int, int] = {}
     for one in from_table(intent_table, _IntentRow):
+        if one.candidate:
+            reasons, *words = json.loads(one.candidate)
+            instead = writes[one.fallback_of]
+            candidate = NewCandidate(one.path, instead.changes.pages[0], tuple(reasons), *words)
+            writes[one.fallback_of] = replace(instead, otherwise=candidate)
+            continue
         writes[one.number] = FileWrite(one.path, one.expected, one.content, changes_of(one.number), None, one.after)
         fallback_of[one.number] = one.fallback_of
     for number in sorted(writes, reverse=True):  # a fallback's own fallback is joined to it before it is joined itself

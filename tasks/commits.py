@@ -45,6 +45,18 @@ NO_CHANGES = Changes()
 
 
 @dataclass(frozen=True, slots=True)
+class NewCandidate:
+    """A new page as a candidate whose file is made when it is needed: hardly ever, and a night plans very many."""
+
+    path: str
+    page: PageRecord                    # as the write whose place it takes would record it
+    reasons: tuple[str, ...]
+    proposal_hash: str
+    subject: str
+    ingested: str
+
+
+@dataclass(frozen=True, slots=True)
 class FileWrite:
     """One file to bring from known bytes to new bytes, and what is true once that has happened."""
 
@@ -52,7 +64,7 @@ class FileWrite:
     expected: str | None                # hash the file must still have; None: it must not exist
     content: bytes | None               # None: remove (the old bytes are kept as a blob)
     changes: Changes = NO_CHANGES       # recorded only if this write lands
-    otherwise: FileWrite | None = None  # tried in its place when the file has other bytes than expected
+    otherwise: FileWrite | NewCandidate | None = None  # tried in its place when the file has other bytes than expected
     after: str = ""                     # path of a write of the same commit that must have landed first
 
 

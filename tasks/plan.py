@@ -118,7 +118,7 @@ def plan(
 def _new_page(target: _Target, desk: Desk) -> NewPage:
     """What is needed to make a page; one that nobody has had to judge so far gets its candidate at once."""
     reasons = () if target.candidate is not None else target.hold or _NAME_TAKEN
-    return NewPage(target.proposal, target.page_id, target.path, reasons, desk.candidates_dir)
+    return NewPage(target.proposal, target.page_id, target.path, reasons, desk.candidates_dir, bool(target.hold))
 
 
 def page_id(run: str, subject: str) -> str:
@@ -196,7 +196,7 @@ class _Draft:
             self._stage(target, page, "new", None, reasons)
             return
         content = encode(page.markdown)
-        self._writes.append(FileWrite(target.path, None, content, Changes(pages=(page,)), otherwise=made.candidate))
+        self._writes.append(FileWrite(target.path, None, content, Changes(pages=(page,)), otherwise=made.otherwise))
         self._created.append(page)
         if waiting is not None and on_disk is not None:
             done = replace(waiting, state="promoted", note="more sources raised its confidence", page="")

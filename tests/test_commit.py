@@ -20,7 +20,7 @@ from config.errors import StateError
 from storage.commit import commit
 from storage.state import WikiState
 from storage.tables import TABLES
-from tasks.commits import NO_CHANGES, Changes, CommitResult, FileWrite, Refusal
+from tasks.commits import NO_CHANGES, Changes, CommitResult, FileWrite, NewCandidate, Refusal
 from tasks.records import EmbeddingRecord, Outcome, PageRecord, SourceKind, SourceRecord
 
 NOW = "2026-05-01T02:00:00Z"
@@ -39,6 +39,15 @@ def write(path: str, text: str, before: str | None = None) -> FileWrite:
     """A page written from `before` (its text, None: new) with the row that goes with it."""
     expected = None if before is None else digest(before.encode())
     return FileWrite(path, expected, text.encode(), Changes(pages=(page(path, text),)))
+
+
+def new_page(path: str, text: str) -> FileWrite:
+    """A page that is new, or a candidate when its name is taken meanwhile."""
+    made = write(path, text)
+    waits = f"candidates/{path.replace('/', '-')}"
+    reasons = ("its name was taken",)
+    candidate = NewCandidate(waits, made.changes.pages[0], reasons, "said", "subject", NOW)
+    return replace(made, otherwise=candidate)
 
 
 def source(number: int, reason: str = "") -> SourceRecord:
@@ -104,6 +113,18 @@ def test_a_changed_file_is_refused_and_its_fallback_taken(state: WikiState) -> N
     assert done.refused == (Refusal("wiki/a.md", "the file was changed meanwhile"),)
     assert state.ledger.pages()["id-wiki/a.md"].markdown == "A"
     assert files(state.vault.root) == {"wiki/a.md": b"mine", "wiki/candidates/a.update.md": b"candidate"}
+
+
+def test_a_new_page_whose_name_is_taken_waits_as_a_candidate(state: WikiState) -> None:
+    """The candidate's file and row are made then, and stand for the page that could not be written."""
+    (state.vault.root / "wiki").mkdir(parents=True)
+    (state.vault.root / "wiki/a.md").write_text("mine")
+    done = run(state, new_page("wiki/a.md", "# A\n"), new_page("wiki/b.md", "# B\n"))
+    assert done.landed == ("candidates/wiki-a.md", "wiki/b.md")
+    candidate = state.ledger.candidates()["id-wiki/a.md"]
+    assert (candidate.target, candidate.reasons, candidate.state) == ("wiki/a.md", ("its name was taken",), "open")
+    assert digest(state.vault.read(candidate.path)) == candidate.file_hash
+    assert set(state.ledger.pages()) == {"id-wiki/b.md"}
 
 
 def test_a_dependent_write_waits_for_the_one_before(state: WikiState) -> None:
@@ -212,7 +233,9 @@ def scenario(seed: int) -> Scenario:
             gone = Changes(drop_pages=(f"id-{path}",))
             writes.append(FileWrite(path, digest(f"old {path}".encode()), None, gone))
     for number in range(rng.randint(0, 25)):
-        fresh = write(f"wiki/n{number}.md", f"text {number} " * rng.randint(1, 200))
+        fresh = new_page(f"wiki/n{number}.md", f"text {number} " * rng.randint(1, 200))
+        if rng.random() < 0.2:
+            edits[fresh.path] = f"mine {number}"
         writes.append(replace(fresh, after=rng.choice(writes).path) if writes and rng.random() < 0.3 else fresh)
     rng.shuffle(writes)
     changes = Changes(sources=tuple(source(n, "again") for n in range(rng.randint(0, 3))),

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from config.errors import StateError
 from storage.journal import Closed, Journal, Landed, Plan, Result, intents
 from storage.tables import TABLES
-from tasks.commits import Changes, FileWrite, Refusal
+from tasks.commits import Changes, FileWrite, NewCandidate, Refusal
+from tasks.records import PageRecord
 
 st.register_type_strategy(int, st.integers(-(2**63), 2**63 - 1))
 
@@ -45,6 +46,19 @@ def test_a_plan_comes_back(
 def plan(*paths: str) -> Plan:
     writes = tuple(FileWrite(path, None, b"x") for path in paths)
     return Plan("c1", "r1", "ingest", "2026-05-01T02:00:00Z", writes, Changes())
+
+
+def test_a_candidate_that_is_yet_to_be_made_comes_back(tmp_path: Path) -> None:
+    """The journal keeps what it is made of, and not its bytes; what is made of it is the same."""
+    page = PageRecord("p1", "pages/a.md", "a", "A", False, "h", "# A\n")
+    candidate = NewCandidate("candidates/a.md", page, ("thin", "ü"), "said", "subject", "2026-05-01T02:00:00Z")
+    write = FileWrite(page.path, None, b"# A\n", Changes(pages=(page,)), candidate)
+    journal = Journal(tmp_path)
+    journal.begin(Plan("c1", "r1", "ingest", "2026-05-01T02:00:00Z", (write,), Changes()))
+    again = journal.read()
+    assert again.writes == (write,)
+    assert [one.write for one in intents(again.writes)] == [one.write for one in intents([write])]
+    assert b"promote" not in journal.open_path.read_bytes()
 
 
 def test_fallbacks_are_numbered_behind_what_they_stand_in_for() -> None:

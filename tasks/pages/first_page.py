@@ -1,4 +1,4 @@
-"""A page that is made for the first time, with its links and its candidate: what a night over new sources does most.
+"""A page that is made for the first time, with its links, and as a candidate: what a night over new sources does most.
 
 The same as merging the proposal and then linking the page, without reading back what was just written. A function of
 its arguments alone, so that worker processes can carry it out.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tasks.commits import FileWrite
+from tasks.commits import FileWrite, NewCandidate
 from tasks.markdown import links
 from tasks.markdown.blocks import Resolve, normal_hash
 from tasks.pages import linking, merge
@@ -38,24 +38,27 @@ class NewPage:
     path: str
     reasons: tuple[str, ...] = ()  # of the candidate that waits in its place, or may have to; none: no candidate
     candidates_dir: str = ""
+    held: bool = False  # the candidate is what will be written
 
 
 @dataclass(frozen=True, slots=True)
 class FirstPage:
-    """The new page, and the write of its candidate if one was asked for."""
+    """The new page, and itself as a candidate if one was asked for: made when it is held, else only described."""
 
     page: PageRecord
-    candidate: FileWrite | None
+    candidate: FileWrite | None = None
+    otherwise: NewCandidate | None = None
 
 
 def first_page_and_candidate(common: Common, new: NewPage) -> FirstPage:
     """The new page with first mentions of other pages linked, and the same as a candidate."""
     page = first_page(common, new)
     if not new.reasons:
-        return FirstPage(page, None)
+        return FirstPage(page)
+    path = f"{new.candidates_dir}/{page.slug}.md"
     said = review.proposal_hash(new.proposal)
-    draft = review.Draft(page, "new", new.path, "", "", new.reasons, said, new.proposal.subject)
-    return FirstPage(page, review.write_candidate(draft, new.candidates_dir, None, None, common.now))
+    waiting = NewCandidate(path, page, new.reasons, said, new.proposal.subject, common.now)
+    return FirstPage(page, review.candidate_of(waiting)) if new.held else FirstPage(page, otherwise=waiting)
 
 
 def first_page(common: Common, new: NewPage) -> PageRecord:
