@@ -9,7 +9,7 @@ from tasks.extraction.html import extract
 from tasks.records import Outcome
 
 FILLER = tuple(
-    f"Lamp {number} burned whale oil until {1850 + number}, when the keepers changed to kerosene, and its tower is high."
+    f"Lamp {number} burned whale oil until {1850 + number}, when keepers changed to kerosene, and its tower is high."
     for number in range(5)
 )
 
