@@ -7,7 +7,8 @@
 - 32 clients while nights publish and reviews go on: failures, and answers that mix two snapshots
 - memory over many requests
 
-Every question is asked once, so that no embedding is known beforehand. `--soak` runs the clients alone.
+Every question is asked once, so that no embedding is known beforehand. `--soak` runs the clients alone, `--memory` the
+many requests.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ import json
 import random
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from statistics import median
@@ -30,7 +33,7 @@ from benchmarks.corpora import Corpus, nested, read_wiki
 from benchmarks.evaluate import Latency
 from benchmarks.published import KeptVectors
 from benchmarks.retrieval import CACHE, load_model
-from benchmarks.serve_client import Client
+from benchmarks.serve_client import Client, Told
 from benchmarks.serve_crowd import Outcome, crowd
 from benchmarks.serve_wiki import fetch, make_wiki, serving
 from benchmarks.speed import _BARE, Figure, best_of
@@ -79,7 +82,7 @@ def against_the_engine(wiki: Wiki, url: str, pid: int, corpus: Corpus, count: in
             served.append(told.seconds)
         served_cpu += cpu(pid) - server_before
         alone_cpu += middle - before
-        for question in block[: _BLOCK // 4]:
+        for question in block[: _BLOCK // 2]:
             told = client.post("/context/build", {"goal": f"again {question}", "token_budget": 4000})
             assert told.status == 200, told.body
             packed.append(told.seconds)
@@ -109,26 +112,55 @@ def first_answer(root: Path, corpus: Corpus, log: Path) -> Iterator[Figure]:
 
 
 def memory(url: str, pid: int, corpus: Corpus, requests: int) -> Iterator[Figure]:
-    """Growth of the server's memory from the first tenth of many requests to their end."""
+    """Growth of the server's memory from the first tenth of many requests to their end; its course on standard error.
+
+    Four clients keep their connections and ask for searches, packs, answers, lists and pages. Most searches go by
+    keywords: an embedding takes as long as five of them and leaves as little behind.
+    """
     name = f"{len(corpus.documents):,} pages"
-    client = Client(url)
+    questions = questions_of(corpus, requests, 3)
     process = psutil.Process(pid)
-    beginning = 0
-    for number, question in enumerate(questions_of(corpus, requests, 3)):
-        if number % 10 == 9:
-            told = client.post("/context/build", {"goal": question, "token_budget": 2000})
-        elif number % 50 == 8:
-            told = client.get("/pages?limit=50")
-        else:
-            told = client.search(question)
-        assert told.status == 200, told.body
-        if number == requests // 10:
-            beginning = process.memory_info().rss
-    client.close()
+    course: list[int] = []
+    numbers = iter(range(requests))
+    guard = threading.Lock()
+
+    def ask_on() -> None:
+        client = Client(url)
+        while (number := _next(numbers, guard)) is not None:
+            told = _mixed(client, number, questions[number], len(corpus.documents))
+            assert told.status == 200, told.body
+            if number % max(1, requests // 40) == 0:
+                course.append(process.memory_info().rss)
+                print(f"   {number:,} requests: {course[-1] / 1e6:.1f} MB", file=sys.stderr, flush=True)
+        client.close()
+
+    with ThreadPoolExecutor(4) as clients:
+        for asking in [clients.submit(ask_on) for _ in range(4)]:
+            asking.result()
     ending = process.memory_info().rss
     yield Figure(f"{name}: memory of the server", ending / 1e6, "MB")
-    growth = (ending - beginning) / 1e6
+    growth = (ending - course[len(course) // 10]) / 1e6
     yield Figure(f"{name}: growth over the last nine tenths of {requests:,} requests", growth, "MB", 20)
+
+
+def _next(numbers: Iterator[int], guard: threading.Lock) -> int | None:
+    with guard:
+        return next(numbers, None)
+
+
+def _mixed(client: Client, number: int, question: str, pages: int) -> Told:
+    match number % 20:
+        case 3 | 13:
+            return client.post("/context/build", {"goal": question, "token_budget": (500, 2000, 4000)[number % 3]})
+        case 7:
+            return client.post("/query", {"question": question})
+        case 9:
+            return client.get("/pages?limit=50")
+        case 15:
+            return client.get(f"/pages/notes/n{number % pages:05d}.md?limit=500")
+        case 1 | 11:
+            return client.search(question)
+    return client.get(f"/search?configuration=bm25&question={quote(question)}")
 
 
 def of_crowd(name: str, seconds: float, outcome: Outcome) -> Iterator[Figure]:
@@ -156,14 +188,17 @@ def measure(corpus: Corpus, sizes: Sequence[int], cache: Path, chosen: argparse.
         with tempfile.TemporaryDirectory(prefix="nightwiki-bench-") as folder:
             root, log = Path(folder) / "wiki", Path(folder) / "server.log"
             wiki = make_wiki(small, kept, root)
-            if not chosen.soak:
+            alone = chosen.soak or chosen.memory
+            if not alone:
                 yield from first_answer(root, small, log)
             with serving(root, log) as server:
-                if not chosen.soak:
+                if not alone:
                     yield from against_the_engine(wiki, server.url, server.pid, small, chosen.questions)
+                if not chosen.soak:
                     yield from memory(server.url, server.pid, small, chosen.requests)
-                questions = [query.text for query in small.queries]
-                yield from of_crowd(name, chosen.seconds, crowd(wiki, server.url, questions, chosen.seconds))
+                if not chosen.memory:
+                    questions = [query.text for query in small.queries]
+                    yield from of_crowd(name, chosen.seconds, crowd(wiki, server.url, questions, chosen.seconds))
                 rss = psutil.Process(server.pid).memory_info().rss
                 yield Figure(f"{name}: memory of the server after them", rss / 1e6, "MB")
             print(log.read_text("utf-8", "replace"), end="", file=sys.stderr)
@@ -191,6 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.add_argument("--requests", type=int, default=5_000, help="for the memory; 100000 for the whole bar")
     options.add_argument("--seconds", type=float, default=60, help="of the 32 clients; 600 for the long run")
     options.add_argument("--soak", action="store_true", help="the clients alone")
+    options.add_argument("--memory", action="store_true", help="the many requests alone")
     options.add_argument("--json", type=Path)
     chosen = options.parse_args(arguments)
     figures = []
