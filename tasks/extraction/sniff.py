@@ -93,12 +93,14 @@ def sniff(data: bytes, name: str = "", content_type: str = "") -> Sniffed:
     media_type = content_type.partition(";")[0].strip().lower()
     data = _unpacked(data, name)
     if not data.strip(b"\x00 \t\r\n\xef\xbb\xbf"):
-        written = ending in _MARKDOWN_NAMES | _PLAIN_NAMES | _HTML_NAMES
+        fetched = _ADDRESS.match(name) is not None
+        written = fetched or ending in _MARKDOWN_NAMES | _PLAIN_NAMES | _HTML_NAMES
+        what = "the answer" if fetched else "the file"
         raise SourceError(
             name,
             Outcome.NO_CONTENT if written else Outcome.UNREADABLE,
-            "the file is empty" if not data else "the file holds only blanks",
-            "" if written else "Copy or download it again.",
+            f"{what} is empty" if not data else f"{what} holds only blanks",
+            "Check the address." if fetched else "" if written else "Copy or download it again.",
         )
     is_note = ending in _MARKDOWN_NAMES | _PLAIN_NAMES
     header = _PDF.search(data, 0, 1024)

@@ -27,7 +27,7 @@ from tasks.clock import Clock, SystemClock
 from tasks.fetching.network import Resolver, system_resolve
 from tasks.fetching.politeness import Politeness
 from tasks.fetching.robots import ROBOTS_BYTES, Robots
-from tasks.fetching.transport import Answer, FetchError, Transport
+from tasks.fetching.transport import WHOLE, Answer, FetchError, Transport
 from tasks.records import Outcome
 from tasks.sources.addresses import canonical, check_supported, join
 
@@ -231,7 +231,8 @@ class Fetcher:
         try:
             target = canonical(join(url, location))
         except SourceError as error:
-            raise FetchError(url, error.outcome, f"redirected to a place that is not read: {error.cause}") from None
+            cause = f"redirected to a place that is not read: {error.cause}"
+            raise FetchError(url, error.outcome, cause, f"Check the address. {_SAVE_IT}") from None
         if url.startswith("https:") and target.startswith("http:"):
             raise FetchError(
                 url,
@@ -249,7 +250,7 @@ class Fetcher:
     def _judge(self, url: str, answer: Answer, request: FetchRequest) -> Fetched:
         """The final answer as a result, or as the outcome that its status stands for."""
         status = answer.status
-        if status == HTTPStatus.OK:
+        if status in WHOLE:
             return _fetched("fetched", answer, url, request)
         try:
             said = f"the server answered {status} {HTTPStatus(status).phrase}"

@@ -6,6 +6,7 @@ Redirects, retries and manners are the fetcher's; this module sends one request 
 
 from __future__ import annotations
 
+import re
 import ssl
 import zlib
 from collections.abc import Callable, Iterable, Mapping
@@ -32,6 +33,12 @@ from tasks.records import Outcome
 
 _SAVE_IT = "Save the page with your browser into the sources folder."
 _LATER = "It is tried again in a later night."
+
+
+WHOLE = frozenset({HTTPStatus.OK, HTTPStatus.NON_AUTHORITATIVE_INFORMATION})
+"""What an answer with the whole page has for a status; the second comes from proxies that change it on its way."""
+
+_PACKINGS = frozenset({"br", "zstd", "compress", "x-compress", "gzip", "x-gzip", "deflate"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +108,7 @@ class Transport:
         headers: Mapping[str, str],
         limit: int,
         content: bytes = b"",
-        wanted: Callable[[int], bool] = lambda status: status == HTTPStatus.OK,
+        wanted: Callable[[int], bool] = lambda status: status in WHOLE,
         cut: bool = False,
     ) -> Answer:
         """Send one request within the thread's deadline; the body is read only when the status is wanted.
@@ -196,7 +203,7 @@ def _read(url: str, pieces: Iterable[bytes], headers: Mapping[str, str], limit: 
     if announced.isdigit() and int(announced[:20]) > limit and not cut:
         raise _too_large(url, limit)
     encodings = [name.strip() for name in headers.get("content-encoding", "").lower().split(",")]
-    encodings = [name for name in encodings if name not in {"", "identity"}]
+    encodings = [name for name in encodings if name in _PACKINGS]  # servers also write none, utf-8 and the like there
     if len(encodings) > 1 or not set(encodings) <= {"gzip", "x-gzip", "deflate"}:
         raise FetchError(
             url,
@@ -287,7 +294,8 @@ def _too_large(url: str, limit: int) -> FetchError:
 
 
 def _words(error: Exception) -> str:
-    return " ".join(str(error).split())[:200] or type(error).__name__
+    words = re.sub(r": bytearray\(.*", "", " ".join(str(error).split()))
+    return words[:200].rstrip(".") or type(error).__name__
 
 
 def _text(value: bytes) -> str:

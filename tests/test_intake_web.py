@@ -1,0 +1,70 @@
+"""Servers as they are: odd success codes, packings that are none, messages that a person can read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from config.errors import SourceError
+from config.settings import Fetch
+from tasks.extraction.sniff import sniff
+from tasks.fetching.fetch import Fetcher
+from tasks.records import Outcome
+from tests.web import FakeClock, Reply, Web, page, redirect
+
+
+@pytest.fixture
+def fetcher(clock: FakeClock) -> Iterator[Fetcher]:
+    settings = Fetch(allow_private=("127.0.0.1",), retries=0)
+    with Fetcher(settings, clock) as one:
+        yield one
+
+
+@pytest.mark.parametrize("encoding", ["none", "utf-8", "binary", "aws-chunked"])
+def test_packings_that_are_none_are_passed_over(web: Web, fetcher: Fetcher, encoding: str) -> None:
+    """Servers write other things into Content-Encoding, and browsers show the page."""
+    web.route("/", page("hello", Content_Encoding=encoding))
+    assert fetcher.fetch(web.url()).body == b"hello"
+
+
+def test_an_answer_that_a_proxy_changed_is_an_answer(web: Web, fetcher: Fetcher) -> None:
+    """Status 203 brings the whole page."""
+    web.route("/", Reply(203, b"hello", {"Content-Type": "text/plain"}))
+    assert fetcher.fetch(web.url()).body == b"hello"
+
+
+@pytest.mark.parametrize(
+    "target", ["gopher://example.org/", "javascript:alert(1)", "http://[bad/", "http://a:b@x.org/"]
+)
+def test_a_redirect_astray_says_what_to_do(web: Web, fetcher: Fetcher, target: str) -> None:
+    """Every refusal has a next step."""
+    web.route("/", redirect(target))
+    with pytest.raises(SourceError) as caught:
+        fetcher.fetch(web.url())
+    assert caught.value.next_step.startswith("Check the address.")
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n", "illegal chunk header"),
+        (b"\x00\xff garbage\r\n\r\n", "illegal status line"),
+        (b"", "Server disconnected without sending a response"),
+    ],
+    ids=["chunks", "garbage", "nothing"],
+)
+def test_broken_connections_are_told_in_words(web: Web, fetcher: Fetcher, answer: bytes, words: str) -> None:
+    """No bytes of the library's own notation, and one full stop."""
+    web.route("/", Reply(raw=lambda: iter([answer])))
+    with pytest.raises(SourceError) as caught:
+        fetcher.fetch(web.url())
+    assert caught.value.cause == f"the connection broke: {words}"
+
+
+def test_an_empty_answer_is_about_the_address() -> None:
+    """Nobody can copy the file again, for there is none."""
+    with pytest.raises(SourceError) as caught:
+        sniff(b"", "https://example.org/page", "text/html")
+    assert (caught.value.outcome, caught.value.cause) == (Outcome.NO_CONTENT, "the answer is empty")
+    assert caught.value.next_step == "Check the address."
