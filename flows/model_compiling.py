@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from threading import Lock
+from threading import Lock, Thread
 
 from config.errors import MissingExtraError, ModelError, NightwikiError
 from config.settings import Settings
@@ -20,6 +20,7 @@ from storage.engine import Engine, searched
 from tasks.compiling.compile import Compilation, Compiler, CompileRequest, KnownPage, Material, Verdict
 from tasks.digest import Cost, Problem, RoleCost
 from tasks.llm.ask import Asker, M, Prompt, Spent, fine
+from tasks.llm.client import preload
 from tasks.llm.estimate import PlannedCalls, estimate
 from tasks.markdown import properties
 from tasks.markdown.blocks import split
@@ -90,6 +91,13 @@ def purpose_of(session: Session) -> Purpose:
         return read_purpose(decode(session.state.vault.read(NOTE)))
     except OSError:
         return Purpose()
+
+
+def load_meanwhile(session: Session, gathering: Gathering) -> None:
+    """Load the model's libraries beside the reading of new sources: that takes a second and more."""
+    settings = session.wiki.settings
+    if gathering.jobs and with_model(settings) and not session.dry:
+        Thread(target=preload, args=(settings,), name="nightwiki-model-libraries", daemon=True).start()
 
 
 def compile_with_model(

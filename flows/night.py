@@ -23,7 +23,7 @@ from flows.gather import gather
 from flows.gathering import Gathering
 from flows.leaving import leave
 from flows.listing import index_path, list_pages
-from flows.model_compiling import Connect
+from flows.model_compiling import Connect, load_meanwhile
 from flows.reading import Reading
 from flows.reading_in import Review, Taken, take_in
 from flows.report import keep_note, report_of
@@ -161,6 +161,7 @@ class _Night:
         else:
             gathering = gather(session, runner, taken.vault.source_notes, self._folder, self._only, self._force)
         follow_copies(session, gathering)
+        load_meanwhile(session, gathering)
         self._reading.read(gathering)
         made = runner.run(
             "compile", compile_changed, session, taken, gathering, self._reading, self._crew, self._connect

@@ -20,7 +20,7 @@ from config.load import parse_settings
 from config.settings import Settings
 from tasks.llm.ask import Kind, ModelError, Part, Prompt, Role
 from tasks.llm.budget import OpenPurse
-from tasks.llm.client import Client, connect
+from tasks.llm.client import Client, connect, preload
 from tests.keys import FAKE_KEYS
 from tests.loopback_model import Loopback, Question, completion, loopback, streamed
 from tests.web import FakeClock, Reply, certificate, serve
@@ -416,3 +416,11 @@ def test_no_tool_is_ever_offered(model: Loopback) -> None:
     asker.ask(PROMPT, Facts)
     list(asker.stream(PROMPT))
     assert [{"tools", "tool_choice", "functions"} & set(one.body) for one in model.questions] == [set(), set()]
+
+
+def test_libraries_are_loaded_ahead_whatever_is_missing() -> None:
+    """Loading ahead asks nothing and raises nothing: what is wrong with a model is told when it is reached."""
+    local = "openai-compatible:m\nendpoint:\n  base_url: http://127.0.0.1:9/v1"
+    for named in ("anthropic:claude-haiku-4-5", local, "claude"):
+        preload(parse_settings(f"model: {named}\n"))
+    preload(parse_settings("{}"))

@@ -6,6 +6,7 @@ again, every further question of the run is refused at once, without a call.
 
 from __future__ import annotations
 
+import contextlib
 import random
 import threading
 from collections import Counter
@@ -15,7 +16,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from config.errors import MissingExtraError
+from config.errors import MissingExtraError, NightwikiError
 from config.models import PROGRAMS, ModelName, Price
 from config.settings import Endpoint, Settings
 from tasks.clock import Clock, SystemClock
@@ -328,3 +329,10 @@ def reach(name: ModelName, settings: Settings) -> Backend:
     return ProviderBackend(name, settings)
 
 
+def preload(settings: Settings) -> None:
+    """Load the libraries that `connect` and the first question need; what is missing is told by `connect`."""
+    for name in {name for role in Role if (name := model_for(role, settings)) is not None}:
+        with contextlib.suppress(NightwikiError):
+            reach(name, settings).close()
+    with contextlib.suppress(MissingExtraError):
+        count_tokens("a")
