@@ -71,3 +71,17 @@ def test_best_branch_is_the_one_with_like_pages() -> None:
     branches = {"Machines": ["relay computer with punched tape", "vacuum tube computer"], "Cooking": ["soup and bread"]}
     assert route.best_branch("a computer built from relays", branches) == "Machines"
     assert route.best_branch("quantum chromodynamics", branches) == ""
+
+
+def test_an_entry_with_words_of_a_persons_becomes_words_when_its_page_goes() -> None:
+    """A bare entry goes; a remark, another link and lines that hang on it stay."""
+    text = "## A\r\n- [[x|X one]] my remark\r\n* [[x]]\r\n- [[x]] and [[y]]\r\n- [ ] [[x]]\r\n- [[x]]\r\n\t- [[y]]\r\n"
+    kept = "## A\r\n- X one my remark\r\n- x and [[y]]\r\n- x\r\n\t- [[y]]\r\n"
+    assert route.remove(text, {"x"}) == kept
+
+
+def test_a_new_entry_does_not_come_between_an_entry_and_its_text() -> None:
+    """Lines that hang on the last entry, and its own further lines, stay with it."""
+    text = "## A\n- [[x]]\n  and so on\nlazily\n\n## B\n- [[y]]\n    - of it"
+    assert route.place(text, "A", "- [[n]]") == text.replace("lazily\n", "lazily\n- [[n]]\n")
+    assert route.place(text, "B", "- [[n]]") == text + "\n- [[n]]\n"

@@ -89,37 +89,37 @@ class Cleaned:
 def clean(text: str, index: links.LinkIndex, former: Mapping[str, str]) -> Cleaned:
     """The table without entries whose page is gone, those of renamed pages by the new name; all else byte for byte.
 
-    An entry stays when its line links to a page that is there, or when lines hang on it.
+    An entry stays when its line links to a page that is there, or when lines hang on it; one on which a person wrote
+    more becomes words.
     """
     rows = route.rows(text)
     by_line = _links(text)
     gone: dict[int, str] = {}
     renamed: dict[int, str] = {}
+    words: set[int] = set()  # of the lines that go those on which a person wrote more
     for branch in route.parse(text):
         for entry in branch.entries:
             found = by_line[entry.line]
             problems = {link: "" if link.external else index.resolve(link, FILE).problem for link in found}
             lost = [link for link, problem in problems.items() if problem in ("dead-page", "alias-only")]
             moves = {name: former[name] for link in lost if (name := fold(link.target)) in former}
-            if set(problems.values()) == {"dead-page"} and not moves and not _carries(rows, entry.line):
+            if set(problems.values()) == {"dead-page"} and not moves and not route.carries(rows, entry.line):
+                dead = {link.target for link in found}
+                if route.says_more(rows[entry.line - 1], dead):
+                    rows[entry.line - 1] = route.unlinked(row := rows[entry.line - 1], dead)
+                    words.add(entry.line)
+                    if rows[entry.line - 1] == row:
+                        continue
                 gone[entry.line] = entry.target
             elif (row := relink.led(rows[entry.line - 1], moves)) != rows[entry.line - 1]:
                 renamed[entry.line] = entry.target
                 rows[entry.line - 1] = row
-    kept = [row for number, row in enumerate(rows, start=1) if number not in gone]
+    kept = [row for number, row in enumerate(rows, start=1) if number not in gone or number in words]
     moved = tuple(shown(target) for target in renamed.values())
     if not gone:
         return Cleaned("".join(kept), renamed=moved)
     rest = clean("".join(kept), index, former)  # an entry may have stayed for lines below it that are gone now
     return Cleaned(rest.text, (*(shown(target) for target in gone.values()), *rest.removed), (*moved, *rest.renamed))
-
-
-def _carries(rows: Sequence[str], line: int) -> bool:
-    """Whether the next line is indented deeper, so that it belongs to this entry."""
-    if line >= len(rows) or not rows[line].strip():
-        return False
-    own, following = rows[line - 1], rows[line]
-    return len(following) - len(following.lstrip()) > len(own) - len(own.lstrip())
 
 
 def _links(text: str) -> Mapping[int, list[links.Link]]:

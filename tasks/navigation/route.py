@@ -7,7 +7,7 @@ below a branch's last entry, and the removal of a whole entry line.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from tasks.markdown import links
@@ -15,6 +15,8 @@ from tasks.navigation.similarity import most_similar
 
 _HEADING = re.compile(r"^ {0,3}##[ \t]+(?P<name>.+?)[ \t]*#*\s*$")
 _ROW = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
+_BULLET = re.compile(r"\s*[-*+]\s+(?:\[.\]\s)?")
+_BEGINS = re.compile(r"[-*+#>|<%$]|\d+[.)]|```|~~~|==|__")
 _ENTRY = re.compile(r"^\s*[-*+]\s")
 
 
@@ -85,16 +87,60 @@ def place(text: str, branch: str, line: str) -> str:
 def _insert_after(text: str, number: int, line: str) -> str:
     lines = rows(text)
     ending = "\r\n" if "\r\n" in text else "\n"
+    while number < len(lines) and _goes_on(lines[number]):
+        number += 1
     if not lines[number - 1].endswith(("\n", "\r")):
         lines[number - 1] += ending
     lines.insert(number, line + ending)
     return "".join(lines)
 
 
+def _goes_on(line: str) -> bool:
+    """Whether a line still belongs to the entry above it: lines that hang on it, and its own text."""
+    return bool(line.strip()) and (line[:1] in " \t" or not _BEGINS.match(line))
+
+
 def remove(text: str, targets: Collection[str]) -> str:
-    """Return the text without the entry lines whose link names one of `targets`; everything else byte for byte."""
+    """Return the text without the entries whose link names one of `targets`; everything else byte for byte.
+
+    An entry on which a person wrote more, or on which lines hang, becomes words.
+    """
     gone = {entry.line for branch in parse(text) for entry in branch.entries if entry.target in targets}
-    return "".join(line for number, line in enumerate(rows(text), start=1) if number not in gone)
+    lines = rows(text)
+    kept = []
+    for number, line in enumerate(lines, start=1):
+        if number not in gone:
+            kept.append(line)
+        elif carries(lines, number) or says_more(line, targets):
+            kept.append(unlinked(line, targets))
+    return "".join(kept)
+
+
+def carries(lines: Sequence[str], number: int) -> bool:
+    """Whether the line after that of a number, from 1, is indented deeper, so that it belongs to it."""
+    if number >= len(lines) or not lines[number].strip():
+        return False
+    own, following = lines[number - 1], lines[number]
+    return len(following) - len(following.lstrip()) > len(own) - len(own.lstrip())
+
+
+def says_more(line: str, targets: Collection[str]) -> bool:
+    """Whether an entry's line holds words or links beside the links to `targets`."""
+    return any(char.isalnum() for char in _BULLET.sub("", _rewritten(line, targets, lambda link: ""), count=1))
+
+
+def unlinked(line: str, targets: Collection[str]) -> str:
+    """The line with its links to `targets` turned into what they show."""
+    return _rewritten(line, targets, lambda link: (link.label or link.target).replace("\\|", "|"))
+
+
+def _rewritten(line: str, targets: Collection[str], shown: Callable[[links.Link], str]) -> str:
+    entry = line.lstrip()  # an indented one would else be code
+    blank = line[: len(line) - len(entry)]
+    for link in reversed(links.parse(entry)):
+        if link.target in targets:
+            entry = entry[: link.start] + shown(link) + entry[link.end :]
+    return blank + entry
 
 
 def best_branch(page_text: str, branches: Mapping[str, Sequence[str]]) -> str:
