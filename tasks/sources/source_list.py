@@ -140,6 +140,8 @@ class _ListReader:
         mark = getattr(error, "problem_mark", None)
         cause = getattr(error, "problem", None) or str(error).splitlines()[0]
         step = "Put titles with colons or hash signs into quotes."
+        if "cannot start any token" in cause:
+            step = "Indent with blanks, not with tabs."
         self.report((mark.line if mark else 0) + 1 + offset, f"not valid YAML: {cause}", step)
         self.complete = False
 
@@ -161,8 +163,13 @@ class _ListReader:
                 self._entry(node, line, offset)
                 return
             for key, value in node.value:
-                self.read(value, str(key.value) if isinstance(value, yaml.ScalarNode) else "", offset)
-        elif isinstance(node, yaml.ScalarNode) and not (node.tag.endswith(":null") and title == ""):
+                plain = isinstance(key, yaml.ScalarNode) and isinstance(value, yaml.ScalarNode)
+                if plain and _ADDRESS.match(str(key.value)) and not _ADDRESS.match(str(value.value)):
+                    title = "" if value.tag.endswith(":null") else str(value.value)
+                    self._add(str(key.value), title, "", key.start_mark.line + 1 + offset)
+                else:
+                    self.read(value, str(key.value) if isinstance(value, yaml.ScalarNode) else "", offset)
+        elif isinstance(node, yaml.ScalarNode) and not node.tag.endswith(":null"):
             self._add(str(node.value), title, "", line)
 
     def _entry(self, node: yaml.MappingNode, line: int, offset: int) -> None:
@@ -184,6 +191,11 @@ class _ListReader:
             self.report(line, "an entry without url", "Add url: https://…")
 
     def _add(self, url: str, title: str, kind: str, line: int) -> None:
+        several = url.split()
+        if len(several) > 1 and all(map(_ADDRESS.match, several)):  # lines under `|`, or without their dashes
+            for one in several:
+                self._add(one, "", kind, line)
+            return
         wanted = _KINDS.get(kind.lower()) if kind else None
         if kind and wanted is None:
             self.report(line, f"unknown kind {kind[:40]!r}", "Kinds are web, video and feed.")
