@@ -42,7 +42,7 @@ def join(quotes: Sequence[Quote]) -> Joined:
     for quote in quotes:
         shared = Counter(chain.from_iterable([by_word[word] for word in quote.words if word in by_word]))
         alike = sorted((-count, at) for at, count in shared.items() if count > 1)
-        said = next((kept[at] for _, at in alike if _same(quote, kept[at])), None)
+        said = next((kept[at] for count, at in alike if _same(quote, kept[at], -count)), None)
         if said is not None:
             if said.use is not quote.use:
                 agreed += 1
@@ -54,15 +54,13 @@ def join(quotes: Sequence[Quote]) -> Joined:
     return Joined(tuple(kept), agreed, frozenset(agreeing))
 
 
-def _same(one: Quote, other: Quote) -> bool:
-    both = len(one.words & other.words)
-    numbers = figures(one.sentence.text)
-    if numbers != figures(other.sentence.text) or _denies(one) != _denies(other):
-        return False
-    if both / (len(one.words) + len(other.words) - both) >= _SAME:
-        return True
-    told = both / min(len(one.words), len(other.words))
-    return one.use is not other.use and len(numbers) >= 2 and both >= 4 and told >= 0.65
+def _same(one: Quote, other: Quote, both: int) -> bool:
+    """Whether two sentences say the same; `both` is the number of words that they have in common."""
+    if both / (len(one.words) + len(other.words) - both) < _SAME:
+        told = both / min(len(one.words), len(other.words))
+        if one.use is other.use or both < 4 or told < 0.65 or len(figures(one.sentence.text)) < 2:
+            return False
+    return figures(one.sentence.text) == figures(other.sentence.text) and _denies(one) == _denies(other)
 
 
 def _denies(quote: Quote) -> bool:

@@ -12,6 +12,7 @@ import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import unquote
 
 from tasks.markdown import markup
@@ -138,9 +139,12 @@ def definition_label(text: str) -> str:
 
 def normal_hash(kind: BlockKind, text: str, resolve: Resolve) -> str:
     """sha256 of the block's normal form; `resolve` gives the page id of a link's target, or ''."""
+    if "[[" not in text and "](" not in text:
+        return plain_hash(text, kind)
     return _digest(_normal(kind, text, lambda target: resolve(target) or fold(target)))
 
 
+@lru_cache(maxsize=256)  # a page's blocks are hashed when it is proposed, and again when it is made
 def plain_hash(text: str, kind: BlockKind | None = None) -> str:
     """sha256 of a block's words: as `normal_hash`, with links reduced to what they show."""
     if kind is None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 
 from tasks.compiling.vocabulary import STOP_WORDS
 from tasks.markdown import sentences
@@ -103,17 +102,24 @@ class Names:
                     entries[name] = (stem, title)
         return cls(entries)
 
-    def find(self, text: str, word: re.Match[str], following: re.Match[str] | None) -> _Name | None:
-        """The longest name that begins with `word` where it stands; `following` is the next word of the text."""
-        by_second = self._by_word.get(word.group().casefold())
-        if by_second is None:
-            return None
-        start = word.start()
-        found = [
-            next((entry for entry in by_second.get(key, ()) if _stands(text, start - entry.prefix, entry)), None)
-            for key in dict.fromkeys((_second(following), ""))
-        ]
-        return min(filter(None, found), key=_longest_first, default=None)
+    def find(self, text: str, words: Sequence[re.Match[str]]) -> dict[int, _Name]:
+        """The longest name that begins with each of the text's words, by the offset of the word."""
+        found: dict[int, _Name] = {}
+        for number, word in enumerate(words):
+            by_second = self._by_word.get(word.group().casefold())
+            if by_second is None:
+                continue
+            start = word.start()
+            following = _second(words[number + 1]) if number + 1 < len(words) else ""
+            standing = [
+                next((entry for entry in by_second[key] if _stands(text, start - entry.prefix, entry)), None)
+                for key in dict.fromkeys((following, ""))
+                if key in by_second
+            ]
+            longest = min(filter(None, standing), key=_longest_first, default=None)
+            if longest is not None:
+                found[start] = longest
+        return found
 
     def find_unspaced(self, text: str, start: int) -> _Name | None:
         """The longest name in a script without blanks that begins at `start`."""
@@ -127,9 +133,9 @@ def _longest_first(entry: _Name) -> tuple[int, str, str]:
     return -len(entry.text), entry.text, entry.stem
 
 
-def _second(word: re.Match[str] | None) -> str:
-    """A second word to look names up by; '' for none, and for a run without blanks, whose end says nothing."""
-    return "" if word is None or _UNSPACED_START.match(word.group()) else word.group().casefold()
+def _second(word: re.Match[str]) -> str:
+    """A second word to look names up by; '' for a run without blanks, whose end says nothing."""
+    return "" if _UNSPACED_START.match(word.group()) else word.group().casefold()
 
 
 def _forms(name: str, stem: str) -> list[_Name]:
@@ -150,7 +156,8 @@ def _forms(name: str, stem: str) -> list[_Name]:
     for form in forms:
         first = _TOKEN.search(form)
         if first is not None:
-            second = _second(_TOKEN.search(form, first.end()))
+            following = _TOKEN.search(form, first.end())
+            second = _second(following) if following else ""
             found.append(_Name(form, form if exact else form.casefold(), exact, first.start(), stem, second))
     return found
 
@@ -238,11 +245,7 @@ def _mentions(text: str, names: Names) -> Iterable[tuple[int, int, str]]:
     """(start, end, stem) of each name in running text, from left to right, longest first, without overlap."""
     tokens = list(_TOKEN.finditer(text))
     spaced = text.isascii() or not _UNSPACED_START.search(text)
-    named = {
-        token.start(): entry
-        for token, following in zip_longest(tokens, tokens[1:])
-        if (entry := names.find(text, token, following)) is not None
-    }
+    named = names.find(text, tokens)
     if spaced and not named:
         return
     masks = [match.span() for match in _MASKED.finditer(text)]

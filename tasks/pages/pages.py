@@ -11,6 +11,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from tasks.markdown import properties
@@ -112,6 +113,7 @@ def value_hash(key: str, value: object, resolve: Resolve) -> str:
     return digest(_LINK.sub(target, repr(value)))
 
 
+@lru_cache(maxsize=1024)  # a page cites the same few files again and again
 def stem_of(path: str) -> str:
     """A page's name: its file's without folder and '.md'."""
     name = PurePosixPath(path).name
