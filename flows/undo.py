@@ -48,6 +48,7 @@ class _Chosen:
 
     commits: tuple[Closed, ...]
     later: tuple[Closed, ...]
+    again: bool = False  # an undo that left files was tried before
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -76,8 +77,8 @@ def undo(wiki: Wiki, run: str, now: str, since: bool = False, dry_run: bool = Fa
             _embed(session, found, vault.changed)
         refused = tuple(Kept(one.path, one.reason) for one in done.refused)
         told = _told(found, chosen, session.run, done.landed, (*found.left, *refused))
-        again = _redone(session.state.runs.all(), chosen.runs)
-        for one in chosen.runs:
+        again = _redone(session.state.runs.all(), told.undone)
+        for one in told.undone:
             session.state.runs.undone(one, session.run, utc_now())
         for one in again:
             session.state.runs.undone(one, "", utc_now())
@@ -91,7 +92,8 @@ def _choose(wiki: Wiki, state: WikiState, name: str, since: bool) -> _Chosen:
     run = run_named(runs, name)
     if run is None:
         raise NightwikiError(name, "there is no such run", "See: nightwiki runs")
-    if run.undone_by and not since:
+    states = {one.run: one.state for one in runs}
+    if run.undone_by and not since and states.get(run.undone_by) != "partial":
         step = f"To have it again: nightwiki undo {run.undone_by}"
         raise NightwikiError(run.run, f"was taken back by {run.undone_by}", step)
     commits = in_order(state.journal.closed())
@@ -104,11 +106,13 @@ def _choose(wiki: Wiki, state: WikiState, name: str, since: bool) -> _Chosen:
         raise NightwikiError(run.run, "changed no file, so there is nothing to take back", "See: nightwiki audit")
     last = places[-1] + 1
     later = () if since else tuple(one for one in commits[last:] if one.run != run.run)
-    return _Chosen(tuple(wanted), later)
+    return _Chosen(tuple(wanted), later, bool(run.undone_by))
 
 
 def _told(found: Returned, chosen: _Chosen, run: str, changed: Sequence[str], left: Sequence[Kept]) -> Undone:
-    return Undone(run, chosen.runs, tuple(sorted(set(changed))), tuple(left), found.sources)
+    """What was done; runs of which all is left still stand, and can be taken back later."""
+    stand = bool(left) and not changed and (chosen.again or not found.sources)
+    return Undone(run, () if stand else chosen.runs, tuple(sorted(set(changed))), tuple(left), found.sources)
 
 
 def _embed(session: Session, found: Returned, taken: Sequence[PageRecord]) -> None:

@@ -253,3 +253,29 @@ def test_a_run_and_its_undo_leave_no_trace(tmp_path: Path, seed: int) -> None:
         if chance.random() < 0.5:
             _undo(wiki, undone.run, night)
             assert _broken(wiki) == []
+
+
+def test_a_run_of_which_all_was_left_can_be_taken_back_later(tmp_path: Path) -> None:
+    """It still stands; once the later run is taken back, so can this one be."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC)
+    run(wiki)
+    before = vault(wiki.root)
+    put(wiki.root, "raw_sources/machine.md", MORE)
+    first = run(wiki, 2).run
+    put(wiki.root, "raw_sources/machine.md", MORE.replace("in 1945", "in 1946"))
+    second = run(wiki, 3).run
+    nothing = _undo(wiki, first, 4)
+    assert nothing.state == "partial" and nothing.undone == () and nothing.changed == ()
+    assert _undo(wiki, second, 5).undone == (second,) and _undo(wiki, first, 6).undone == (first,)
+    assert page(wiki.root, "eniac") == before["wiki/eniac.md"].decode()
+
+
+def test_what_an_undo_left_is_taken_back_by_another(tmp_path: Path) -> None:
+    """A page edited since was left; once its edit is gone, the same undo takes it back, too."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC, codes=COLOSSUS)
+    done = run(wiki).run
+    text = page(wiki.root, "eniac")
+    put(wiki.root, "wiki/eniac.md", text + "mine\n")
+    assert [one.path for one in _undo(wiki, done, 2).left] == ["wiki/eniac.md"]
+    put(wiki.root, "wiki/eniac.md", text)
+    assert _undo(wiki, done, 3).left == () and not (wiki.root / "wiki/eniac.md").exists()

@@ -47,6 +47,6 @@ def undo(wiki: Wiki, run: str, since: bool, dry_run: bool, as_json: bool) -> int
     for kept in done.left:
         click.echo(f"left: {kept.path}: {kept.reason}")
     click.echo(f"{len(done.changed)} files {would}changed, {len(done.left)} left; {len(done.sources)} sources wait.")
-    if done.run:
+    if done.run and done.changed:
         click.echo(f"To have it all again: nightwiki undo {done.run}")
     return PARTIAL if done.left else DONE
