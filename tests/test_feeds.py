@@ -125,3 +125,21 @@ def test_ten_thousand_entries() -> None:
     started = time.process_time()
     assert len(entries(rss(*(item.format(number) for number in range(10_000))), URL)) == 10_000
     assert time.process_time() - started < 12
+
+
+def test_json_feeds_are_read() -> None:
+    """Addresses, titles and dates as in other feeds; other JSON is no feed."""
+    dated = '"date_published": "2024-01-02T00:00:00+02:00"'
+    items = f'{{"url": "/a", "title": "A"}}, {{"external_url": "https://x.org/b", {dated}}}'
+    body = f'{{"version": "https://jsonfeed.org/version/1.1", "title": "t", "items": [{items}, 5, {{}}]}}'.encode()
+    assert looks_like_feed(body) and not looks_like_feed(b'{"version": "1"}')
+    assert [(one.url, one.published) for one in entries(body, "https://ex.org/feed.json")] == [
+        ("https://ex.org/a", ""),
+        ("https://x.org/b", "2024-01-01T22:00:00Z"),
+    ]
+
+
+def test_a_feed_in_sixteen_bits_is_read() -> None:
+    """Its mark says so, even where its declaration does not."""
+    body = '<?xml version="1.0"?><rss version="2.0"><channel><item><link>https://ex.org/ü</link></item></channel></rss>'
+    assert [one.url for one in entries(body.encode("utf-16"), "https://ex.org/f")] == ["https://ex.org/%C3%BC"]

@@ -1,4 +1,4 @@
-"""The entries of an RSS or Atom feed, from bytes that were already fetched: nothing is loaded from here.
+"""The entries of an RSS, Atom or JSON feed, from bytes that were already fetched: nothing is loaded from here.
 
 feedparser reads what feeds look like in the wild. It takes a document type declaration out before it parses, so that
 entities that unfold without end stay text; its own fetching is never reached, for it is given a stream.
@@ -9,8 +9,10 @@ from __future__ import annotations
 import calendar
 import html
 import io
+import json
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -23,6 +25,7 @@ _ROOT = re.compile(rb"<(?:\w+:)?(?:rss|feed|rdf)\b", re.IGNORECASE)
 _ALTERNATE = re.compile(r"<link\b[^<>]*\btype=[\"']application/(?:rss|atom)\+xml[^<>]*>", re.IGNORECASE)
 _HREF = re.compile(r"\bhref=[\"']([^\"'>]+)", re.IGNORECASE)
 _HEAD = 20_000
+_JSON_FEED = re.compile(rb"\s*\{\s*\"version\"\s*:\s*\"https?:(?:\\?/){2}jsonfeed\.org\\?/version\\?/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +38,10 @@ class FeedEntry:
 
 
 def looks_like_feed(body: bytes) -> bool:
-    """Whether bytes begin as RSS, RDF or Atom, whatever type the server gave them."""
+    """Whether bytes begin as RSS, RDF, Atom or JSON Feed, whatever type the server gave them."""
     head = body[:_HEAD]
+    if _JSON_FEED.match(head):
+        return True
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         head = head.decode("utf-16", "ignore").encode()
     head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -50,6 +55,10 @@ def looks_like_feed(body: bytes) -> bool:
 
 def entries(body: bytes, url: str, content_type: str = "") -> tuple[FeedEntry, ...]:
     """The entries that have an address, newest first; undated ones keep their place. Raises SourceError unreadable."""
+    if body[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        body = body.decode("utf-16", "replace").encode()
+    if (items := _json_items(body)) is not None:
+        return _sorted(items, url)
     import feedparser
 
     headers = {"content-location": url}
@@ -63,10 +72,15 @@ def entries(body: bytes, url: str, content_type: str = "") -> tuple[FeedEntry, .
         raise _unreadable(url, f"the feed cannot be parsed ({type(error).__name__})") from None
     if not feed.get("version") and not feed["entries"]:
         raise _no_feed(body, url)
+    return _sorted(feed["entries"], url)
+
+
+def _sorted(items: Iterable[Mapping[str, Any]], url: str) -> tuple[FeedEntry, ...]:
+    """Parsed items as entries, each address once, newest first."""
     found: list[tuple[str, FeedEntry]] = []
     seen: set[str] = {url}
     latest = "9999"
-    for entry in feed["entries"]:
+    for entry in items:
         address = _address(entry, url)
         published = _published(entry)
         latest = published or latest
@@ -102,6 +116,35 @@ def _published(entry: Mapping[str, Any]) -> str:
     return ""
 
 
+def _json_items(body: bytes) -> list[Mapping[str, Any]] | None:
+    """The items of a JSON feed in feedparser's words, or None when it is none."""
+    if not body.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+        return None
+    try:
+        feed = json.loads(body)
+        if not str(feed.get("version", "")).startswith(("https://jsonfeed.org/", "http://jsonfeed.org/")):
+            return None
+        return [
+            {
+                "title": item.get("title"),
+                "link": item.get("url") or item.get("external_url"),
+                "published_parsed": _moment(item.get("date_published")),
+            }
+            for item in feed.get("items", ())
+            if isinstance(item, dict)
+        ]
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        return None
+
+
+def _moment(value: object) -> time.struct_time | None:
+    """A time as JSON feeds write it, in UTC; None when it is none."""
+    try:
+        return datetime.fromisoformat(str(value)).utctimetuple()
+    except (ValueError, OverflowError):
+        return None
+
+
 def _plain(title: str) -> str:
     """A title without markup, on one line."""
     text = html.unescape(re.sub(r"<[^<>]{0,500}>", " ", title))
@@ -117,7 +160,7 @@ def _no_feed(body: bytes, url: str) -> SourceError:
             return _unreadable(url, "this is a web page, not a feed", f"Its feed is {feed}: list that.")
     if re.search(r"<html\b", head, re.IGNORECASE):
         return _unreadable(url, "this is a web page, not a feed", "List it without kind: feed.")
-    return _unreadable(url, "this is no RSS or Atom feed")
+    return _unreadable(url, "this is no RSS, Atom or JSON feed")
 
 
 def _unreadable(url: str, cause: str, next_step: str = "Check the address in a feed reader.") -> SourceError:
