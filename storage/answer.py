@@ -19,18 +19,13 @@ from tasks.markdown.plain import plain
 from tasks.search import tokens
 from tasks.search.bm25 import Match, Scorer, idf, most_possible
 from tasks.search.fusion import DEPTH, Candidates, Fused, Ranking, fuse
+from tasks.search.gap import GAP, is_gap
 from tasks.search.passages import PageBlocks, Wanted, by_meaning, by_words, term_hash
 from tasks.search.ranking import top_matching
 from tasks.search.result import Degraded, Hit, SearchResult
 from tasks.search.scope import MOST_BRANCHES
 from tasks.search.spelling import corrected
 
-GAP = 0.35
-"""Below this share of the question's idf mass on the best page, the wiki's words do not cover the question.
-
-On the development corpora no question in a page's own words fell below it (2 % of HotpotQA's did), and half of those
-whose page had been taken out.
-"""
 MOST_TERMS = 1_000
 """Terms of a question that are looked up; a pasted book is not read to its end."""
 PIECES_AT_GAP = 3
@@ -50,13 +45,9 @@ class Ranked:
     fused: Fused
     matches: Sequence[Match]  # of the question's words, misspelt ones as they were meant, and of the names it uses
     covered: float  # share of the question's idf mass on the best page by words
+    gap: bool  # the wiki's words do not cover the question
     branches: tuple[str, ...]  # that the question was narrowed to
     degraded: tuple[Degraded, ...]
-
-    @property
-    def gap(self) -> bool:
-        """Whether the wiki's words do not cover the question."""
-        return self.covered < GAP
 
 
 def ranked(opened: Opened, model: Model | None, question: Question) -> Ranked:
@@ -74,7 +65,7 @@ def ranked(opened: Opened, model: Model | None, question: Question) -> Ranked:
     keyword = top_matching(scores, depth, mask)
     as_written = coverage if matches is written else opened.pages.coverage(written)
     covered = float(as_written[keyword.docs[0]]) if keyword.docs else 0.0
-    gap = covered < GAP  # a corrected word may be another one, so it fills no gap
+    gap = is_gap(written, keyword.docs, opened.pages.corpus_size)  # a corrected word may be another: it fills no gap
     branches = () if gap else _branches(opened, question, keyword, coverage, covered)
     if branches:
         scope = opened.narrowing.mask(branches)
@@ -85,7 +76,7 @@ def ranked(opened: Opened, model: Model | None, question: Question) -> Ranked:
     vector = top_matching(near.z, depth, None if mask is None else mask[near.docs], near.docs)
     candidates = _candidates(scores, coverage, matches, keyword, vector, near)
     fused = fuse(question.configuration, keyword, vector, candidates)
-    return Ranked(keyword, vector, near, candidates, fused, matches, covered, branches, tuple(degraded))
+    return Ranked(keyword, vector, near, candidates, fused, matches, covered, gap, branches, tuple(degraded))
 
 
 def answer(wiki: str, opened: Opened, model: Model | None, question: Question) -> SearchResult:

@@ -14,27 +14,17 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.answer import GAP, MOST_TERMS, Ranked, pieces_beside, places_for_pieces, question_terms, ranked
+from storage.answer import MOST_TERMS, Ranked, pieces_beside, places_for_pieces, question_terms, ranked
 from storage.hits import page_hit
 from storage.index_files import SearchIndex
 from storage.opened import Opened, Question
 from tasks.embedding.model import Model
 from tasks.search import tokens
-from tasks.search.bm25 import Match, idf
 from tasks.search.found import Found, FoundBlock, FoundPage, Labelled
 from tasks.search.fusion import parts
 from tasks.search.passages import PageBlocks, Wanted, best_passage, block_worth
 from tasks.search.result import Hit
 
-SMALL = 50
-"""Pages below which a wiki's own counts say little about how telling a word is."""
-
-_ASKING = frozenset(
-    tokens.terms(
-        "many much long often old far big tall fast early late kind sort type call name named tell explain describe"
-        " give list show find mean happen take come know say called does did please anything something someone"
-    )
-)
 MOST_UNKNOWN = 12
 LONGEST_UNKNOWN = 40  # characters; what is longer is no word
 SAMPLE = 5
@@ -89,7 +79,7 @@ def passages(wiki: str, opened: Opened, model: Model | None, question: Question,
         question.text,
         opened.snapshot.id,
         str(getattr(opened.snapshot, "created", "")),
-        _is_gap(matches, docs, opened.pages.corpus_size),
+        best.gap or not docs,
         tuple(degraded),
         tuple(pages),
         tuple(pieces),
@@ -100,23 +90,6 @@ def passages(wiki: str, opened: Opened, model: Model | None, question: Question,
         tuple(vectors.model for vectors in index.vectors),
         " ".join(json.loads(index.hits.text(doc))["title"] for doc in np.flatnonzero(index.cjk)[:SAMPLE].tolist()),
     )
-
-
-def _is_gap(matches: Sequence[Match], docs: Sequence[int], pages: int) -> bool:
-    """Whether no page found holds enough of what is asked, words that only ask ('how many') left out.
-
-    In a wiki of a few pages a word that all of them hold weighs next to nothing against one that none holds; there the
-    weights are those of a wiki of `SMALL` pages.
-    """
-    told = [match for match in matches if len(match.docs) or match.term not in _ASKING]
-    weights = [idf(max(pages, SMALL), len(match.docs)) for match in told]
-    pages_found = np.array(docs, np.int32)
-    held = np.zeros(len(docs))
-    for match, weight in zip(told, weights, strict=True):
-        if len(match.docs):
-            place = np.minimum(np.searchsorted(match.docs, pages_found), len(match.docs) - 1)
-            held += weight * (match.docs[place] == pages_found)
-    return bool(held.max(initial=0.0) < GAP * sum(weights)) or not docs
 
 
 def _lead_first(page: PageBlocks, scores: NDArray[np.float64]) -> None:
