@@ -128,11 +128,12 @@ def _named(vault: ReadIn, reviews: Sequence[Review]) -> dict[str, tuple[Candidat
     """The candidates that are decided on by name, by id; what is said so goes before a ticked box."""
     found: dict[str, tuple[CandidateRecord, Review]] = {}
     for wanted in reviews:
-        candidate = review.by_slug(tuple(vault.candidates.values()), wanted.slug)
+        known = tuple(vault.candidates.values())
+        candidate = review.by_slug(known, wanted.slug)
         if candidate is None:
-            raise NightwikiError(
-                wanted.slug, "no open candidate goes by this name", "`nightwiki candidates list` shows those that wait"
-            )
+            done = (state for state in ("promoted", "discarded") if review.by_slug(known, wanted.slug, state))
+            cause = next((f"was {state} already" for state in done), "no open candidate goes by this name")
+            raise NightwikiError(wanted.slug, cause, "`nightwiki candidates list` shows those that wait")
         if candidate.id in found and found[candidate.id][1].promote != wanted.promote:
             raise NightwikiError(wanted.slug, "is to be promoted and discarded at once", "Choose one of the two.")
         found[candidate.id] = (candidate, wanted)

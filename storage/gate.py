@@ -19,6 +19,7 @@ from pathlib import Path
 from storage.durable import fsync_folder, sha256, temp_name, write_all
 
 _THREADS = 8
+_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 _ONE_FILE = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ)  # errors that stop no other
 
 
@@ -100,6 +101,8 @@ def _prepare(swap: Swap, batch: _Batch, protected: Sequence[tuple[str, ...]]) ->
         prepared.result = Swapped(swap.path, stat=_stat(prepared.seen))
     elif current != swap.expected:
         prepared.result = Swapped(swap.path, _differs(current, swap.expected))
+    elif prepared.seen is not None and not prepared.seen.st_mode & _WRITABLE:
+        prepared.result = Swapped(swap.path, "the file is read-only")
     elif swap.expected is None:
         twin = batch.twin(swap.path)
         if twin:

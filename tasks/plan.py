@@ -218,7 +218,7 @@ class _Draft:
                 self._update(current, led, None)
             return
         if page.markdown != current.markdown:
-            saved = ("the page was saved by somebody while the night was at work",)
+            saved = ("it could not be written: somebody saved it while the night was at work, or it is read-only",)
             fallback = self._candidate(target, full or page, "update", current, saved)
             self._update(current, page, fallback)
         elif page != current:

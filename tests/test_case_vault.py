@@ -196,3 +196,25 @@ def test_a_log_of_thousands_of_equal_lines_is_read_at_once(tmp_path: Path) -> No
     wiki = wikis.make(tmp_path / "w", machine=ENIAC)
     put(wiki.root, "wiki/Log.md", "nothing new\n\n" * 20_000)
     assert run(wiki).created == 1
+
+
+def test_a_read_only_page_waits_as_an_update(tmp_path: Path) -> None:
+    """It stays byte for byte, and is told of once."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC)
+    run(wiki)
+    before = page(wiki.root, "eniac")
+    (wiki.root / "wiki/eniac.md").chmod(0o444)
+    put(wiki.root, "raw_sources/machine.md", CORRECTED)
+    assert run(wiki, 2).problems[0].cause == "the file is read-only"
+    assert page(wiki.root, "eniac") == before and "17,468" in page(wiki.root, "candidates/eniac.update")
+    assert run(wiki, 3).changed == () and broken(wiki) == []
+
+
+def test_a_person_who_made_an_update_late_keeps_footnotes_together(tmp_path: Path) -> None:
+    """The update that is made anew from page and update parts no two definitions, whoever changed them."""
+    wiki = _with_update(tmp_path / "w")
+    put(wiki.root, "wiki/eniac.md", page(wiki.root, "eniac") + "\nMy words.\n")
+    _tick(wiki, "eniac.update")
+    run(wiki, 3)
+    body = page(wiki.root, "candidates/eniac.update").partition("[^nw-995417f7]:")[2]
+    assert "\n\n[^nw-" not in body

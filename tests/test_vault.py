@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from config.errors import StateError
-from storage.durable import temp_name
+from storage.durable import sha256, temp_name
 from storage.vault import Swap, Vault
 
 
@@ -179,3 +179,13 @@ def test_a_missing_vault_is_not_an_empty_one(tmp_path: Path) -> None:
     """An unmounted disk must not look as if every page had been deleted."""
     with pytest.raises(StateError, match="mounted"):
         Vault(tmp_path / "gone").stat()
+
+
+def test_a_read_only_file_is_not_written(tmp_path: Path) -> None:
+    """A person who takes the right to write away wants it as it is; a rename would go past that."""
+    (tmp_path / "a.md").write_bytes(b"old")
+    (tmp_path / "a.md").chmod(0o444)
+    vault = Vault(tmp_path)
+    for content in (b"new", None):
+        assert vault.swap("a.md", sha256(b"old"), content).refused == "the file is read-only"
+    assert vault.swap("a.md", None, b"old").refused == "" and (tmp_path / "a.md").read_bytes() == b"old"

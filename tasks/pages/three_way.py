@@ -7,6 +7,7 @@ page since is lost.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from tasks.markdown import properties
@@ -14,7 +15,7 @@ from tasks.markdown.blocks import Resolve, references, split
 from tasks.markdown.properties import Value
 from tasks.pages.ownership import is_pipeline_id, new_id
 from tasks.pages.pages import DEFINITION, cited, described, digest, read_page
-from tasks.records import BlockRecord, Owner, PageRecord, PropertyRecord
+from tasks.records import BlockKind, BlockRecord, Owner, PageRecord, PropertyRecord
 
 _KEPT = frozenset({"updated", "created", "nightwiki_id"})
 """Properties that are no proposal: those of the page stand."""
@@ -124,8 +125,8 @@ def _joined(pieces: list[_Piece], newline: str) -> list[str]:
     texts: list[str] = []
     for number, piece in enumerate(pieces):
         text = newline.join(piece.text.replace("\r\n", "\n").split("\n"))
-        follows = number > 0 and _ours(piece) and _ours(pieces[number - 1])
-        if follows:
+        notes = number > 0 and piece.record.kind is BlockKind.FOOTNOTE is pieces[number - 1].record.kind
+        if notes and not re.search(r"[\r\n]", pieces[number - 1].text):
             texts[-1] += newline + text
         else:
             texts.append(text)

@@ -230,11 +230,11 @@ def diff(before: str, after: str) -> str:
     return "\n".join(lines)
 
 
-def by_slug(candidates: Sequence[CandidateRecord], name: str) -> CandidateRecord | None:
-    """Return the open candidate that a person means by a slug, a path or an id."""
+def by_slug(candidates: Sequence[CandidateRecord], name: str, state: str = "open") -> CandidateRecord | None:
+    """Return the candidate in this state that a person means by a slug, a path or an id."""
     wanted = name.strip().removesuffix(".md").removesuffix(".update")
     for candidate in candidates:
-        if candidate.state == "open" and wanted in (
+        if candidate.state == state and wanted in (
             candidate.slug,
             candidate.id,
             candidate.path.removesuffix(".md").removesuffix(".update"),
