@@ -87,6 +87,24 @@ def test_tokens_are_told(program: Path) -> None:
     assert (asker.spent.input_tokens, asker.spent.output_tokens, asker.spent.money) == (43, 9, 0)
 
 
+MESSAGES = json.dumps([{"type": "system", "subtype": "init"}, {"type": "assistant"}, json.loads(CLAUDE)])
+NOTICE = "\x1b[33mA new version is there.\x1b[0m\n"
+
+
+@pytest.mark.parametrize(("name", "said"), [
+    ("claude", NOTICE + "\x1b]0;claude\x07\x1b[32m" + CLAUDE + "\x1b[0m"),
+    ("claude", MESSAGES),
+    ("claude", "\n".join(json.dumps(one) for one in json.loads(MESSAGES)) + "\n" + json.dumps({"type": "later"})),
+    ("claude", "\ufeff" + json.dumps(json.loads(CLAUDE), indent=2).replace("\n", "\r\n")),
+    ("opencode", NOTICE + "\n".join(f"\x1b[0m{line}" for line in OPENCODE.splitlines())),
+    ("opencode", json.dumps({"type": "tool_use", "part": {"tool": "read"}}) + "\r\n" + OPENCODE + "\r\nnot JSON"),
+])
+def test_colours_notices_and_other_messages_do_not_hide_the_reply(program: Path, name: str, said: str) -> None:
+    """The reply is found in what the program prints besides."""
+    install(program, name, f"sys.stdout.buffer.write({said!r}.encode())")
+    assert ask(name).title == "Z3"
+
+
 @pytest.mark.parametrize(("name", "code", "kind", "said"), [
     ("claude", "print(json.dumps({'is_error': True, 'result': 'Invalid API key · Please run /login'}))", Kind.REFUSED,
      "not logged in"),
@@ -102,6 +120,15 @@ def test_tokens_are_told(program: Path) -> None:
     ("claude", "print('x' * 12_000_000)", Kind.INVALID, "more than 4 MB"),
     ("opencode", "sys.stderr.write('x' * 12_000_000)", Kind.INVALID, "more than 4 MB"),
     ("claude", "os.kill(os.getpid(), 9)", Kind.UNAVAILABLE, "failed"),
+    ("claude", "print(json.dumps({'type': 'result', 'subtype': 'error_max_turns', 'is_error': True}))",
+     Kind.UNAVAILABLE, "error_max_turns"),
+    ("claude", "print('{\"type\": \"result\", \"result\": \"cut')", Kind.UNAVAILABLE, "failed"),
+    ("claude", f"print({CLAUDE!r}); sys.exit(1)", Kind.UNAVAILABLE, "failed"),
+    ("opencode", "print(json.dumps({'type': 'text', 'part': {'text': ''}}))", Kind.INVALID, "refused twice"),
+    ("opencode", "sys.stderr.write('\\x1b[91mError: No provider\\x1b[0m'); sys.exit(1)", Kind.REFUSED,
+     "(Error: No provider)"),
+    ("opencode", "print(json.dumps({'type': 'error', 'error': {'name': 'APIError', 'data': {'statusCode': 429,"
+     " 'message': 'Too Many Requests'}}}))", Kind.BUDGET, "reached its limit"),
 ])
 def test_a_program_that_fails_is_said(program: Path, name: str, code: str, kind: Kind, said: str) -> None:
     """Not logged in, at its limit, talkative, broken: each has its kind and next step."""

@@ -107,6 +107,24 @@ def test_a_rate_limit_is_waited_for_as_long_as_it_says(tmp_path: Path, model: Lo
     assert "1 call brought no usable reply (1 unavailable)" in out
 
 
+def test_a_program_that_is_not_logged_in_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The night says for all sources together what is wrong and how to log in; no page is made up."""
+    folder, seen = tmp_path / "bin", tmp_path / "seen"
+    folder.mkdir()
+    program = folder / "claude"
+    complaint = json.dumps({"type": "result", "is_error": True, "result": "Invalid API key · Please run /login"})
+    program.write_text(f"#!/bin/sh\ncat > /dev/null\necho x >> {seen}\necho '{complaint}'\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+    settings = SETTINGS + "prefect:\n  mode: none\nmodel: claude\nendpoint:\n  concurrent: 1\n"
+    make(tmp_path / "wiki", settings, eniac=ENIAC, colossus=COLOSSUS)
+    code, out = say(tmp_path / "wiki", "ingest", "--yes")
+    assert code == 3 and not titles(tmp_path / "wiki") and seen.read_text() == "x\n"
+    assert "model_failed: 2: raw_sources/" in out and "not logged in" in out and "Run `claude` once and log in." in out
+    code, out = say(tmp_path / "wiki", "model", "check")
+    assert code == 3 and "fails" in out and "Run `claude` once and log in." in out
+
+
 def test_withdrawing_takes_a_sources_pages_along_and_asks_nothing(tmp_path: Path, model: Loopback) -> None:
     """A dry run says what goes; the page goes, the file stays, and no call is made, then or later."""
     root = wiki(tmp_path, model)

@@ -27,6 +27,12 @@ from tasks.llm.ask import Kind
 from tasks.llm.backend import Call, CallFailed, Completion
 
 _SYSTEM = "You answer the question on standard input with exactly what it asks for. You have no tools."
+_TERMINAL = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\^_]|"
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]"
+)
+"""Colours, window titles and other signs to a terminal: none of them can stand in JSON."""
+
 _LOGGED_OUT = re.compile(
     r"(?i)/login|not logged in|log ?in (?:again|first)|invalid api key|unauthori[sz]ed|authentication|auth login"
     r"|no (?:provider|credential)|oauth token|session expired|missing api key"
@@ -171,11 +177,19 @@ def _objects(text: str) -> Iterator[dict[str, object]]:
 
 
 def _last_object(text: str) -> dict[str, object]:
+    """The result among what was printed: alone, in a list of all messages, or on a line of its own."""
     with contextlib.suppress(ValueError, RecursionError):
         value = json.loads(text)
         if isinstance(value, dict):
             return value
-    return next(reversed(list(_objects(text))), {})
+        if isinstance(value, list):
+            return _result([one for one in value if isinstance(one, dict)])
+    return _result([*_objects(text)])
+
+
+def _result(found: Sequence[dict[str, object]]) -> dict[str, object]:
+    results = [one for one in found if one.get("type") == "result"]
+    return (results or [*found] or [{}])[-1]
 
 
 def _number(value: object) -> int:
@@ -224,7 +238,7 @@ class _Ear(threading.Thread):
 
     def text(self) -> str:
         """What was heard."""
-        return self._heard.decode("utf-8", "replace")
+        return _TERMINAL.sub("", self._heard.decode("utf-8", "replace"))
 
 
 def _say(pipe: IO[bytes], question: bytes) -> None:
