@@ -15,6 +15,7 @@ from config.errors import SourceError
 from tasks.compiling.titles import sensible
 from tasks.extraction import pdf_paragraphs
 from tasks.extraction.extracted import Extracted
+from tasks.extraction.pdf_columns import once
 from tasks.extraction.pdf_lines import Line, PageText, read_page
 from tasks.records import Outcome, Part
 
@@ -46,7 +47,7 @@ def extract(data: bytes, name: str = "") -> Extracted:
         notes.append(f"pages without text: {_numbers(without)}")
     if failed:
         notes.append(f"pages that could not be read: {_numbers(failed)}")
-    pages = pdf_paragraphs.without_running_heads([text.lines for text in texts])
+    pages = pdf_paragraphs.without_running_heads([once(text.lines) for text in texts])
     parts = tuple(_parts(pages, _outline(reader, len(texts))))
     if not parts:
         raise SourceError(name, Outcome.NO_TEXT, "it has no text beside page numbers and running heads", _OCR)
@@ -160,10 +161,10 @@ def _metadata(reader: Any) -> tuple[str, str, str]:
     def value(key: str) -> str:
         try:
             entry = (reader.metadata or {}).get(key)
-            text = str(entry.get_object() if hasattr(entry, "get_object") else entry) if entry is not None else ""
+            text = entry.get_object() if entry is not None and hasattr(entry, "get_object") else entry
         except Exception:  # broken metadata costs only itself
             return ""
-        return " ".join(text.replace("\x00", "").split())
+        return " ".join(text.replace("\x00", "").split()) if isinstance(text, str) else ""
 
     date = _DATE.match(value("/CreationDate"))
     published = ""

@@ -16,6 +16,7 @@ from typing import Any
 
 TINY = 1.5  # points: nobody reads smaller letters
 MOST_BOXES = 2000
+COLUMN = 18  # characters of a line of prose, against a table's cell
 _FILLS = frozenset({b"f", b"F", b"f*", b"B", b"B*", b"b", b"b*"})
 _PATH_ENDS = _FILLS | {b"n", b"S", b"s"}
 _SHOWS = frozenset({b"Tj", b"TJ", b"'", b'"'})
@@ -67,25 +68,62 @@ class PageText:
 def read_page(page: Any) -> PageText:
     """The visible lines of a pypdf page. Raises what pypdf raises on damaged pages."""
     runs: list[_Run] = []
+    outside: list[str] = []
+    box = _box(page)
 
     def see(text: str, cm: list[float], tm: list[float], font: Any, size: float) -> None:
         if text:
             x = tm[4] * cm[0] + tm[5] * cm[2] + cm[4]
             y = tm[4] * cm[1] + tm[5] * cm[3] + cm[5]
-            runs.append(_Run(text, x, y, abs(float(size or 0)) * _scale(tm) * _scale(cm), _font(font)))
+            letters = abs(float(size or 0)) * _scale(tm) * _scale(cm)
+            if box is not None and _misses(box, x, y, letters, text):
+                outside.append(text)
+                text = "\n" * text.count("\n")
+            if text:
+                runs.append(_Run(text, x, y, letters, _font(font)))
 
     text = ""
     if not _may_hide(page):
         text = page.extract_text(visitor_text=see)
         if all(run.size >= TINY for run in runs if run.text.strip()):
-            return PageText(_lines(runs))
+            return PageText(_lines(runs), len(outside), " ".join(" ".join(outside).split()))
         runs.clear()
+        outside.clear()
     # Following every drawing operation costs half as much again, so only pages that need it pay.
     eye = _Eye()
     visible = page.extract_text(visitor_operand_before=eye.look, visitor_text=see)
+    beyond = " ".join(" ".join(outside).split())
     if not eye.hidden:
-        return PageText(_lines(runs))
-    return PageText(_lines(runs), eye.hidden, _difference(text or page.extract_text(), visible))
+        return PageText(_lines(runs), len(outside), beyond)
+    unseen = _difference(text or page.extract_text(), visible)
+    return PageText(_lines(runs), eye.hidden + len(outside), f"{unseen} {beyond}".strip())
+
+
+def _box(page: Any) -> tuple[float, float, float, float] | None:
+    """The part of a page that is shown: left, bottom, right, top. None with forms, whose places pypdf does not tell."""
+    try:
+        resources = page["/Resources"].get_object() if "/Resources" in page else {}
+        forms = resources["/XObject"].get_object() if "/XObject" in resources else {}
+        if any(forms[name].get_object().get("/Subtype") == "/Form" for name in forms):
+            return None
+        media, crop = page.mediabox, page.cropbox
+        left, bottom = max(media.left, crop.left), max(media.bottom, crop.bottom)
+        right, top = min(media.right, crop.right), min(media.top, crop.top)
+    except (KeyError, TypeError, AttributeError, ValueError, ArithmeticError):
+        return None
+    return (float(left), float(bottom), float(right), float(top)) if left < right and bottom < top else None
+
+
+def _misses(box: tuple[float, float, float, float], x: float, y: float, size: float, text: str) -> bool:
+    """Whether a piece of text, upright or turned, lies outside the shown part as a whole."""
+    left, bottom, right, top = box
+    reach = size * (len(text) + 1)
+    return bool(text.strip()) and (
+        x > right + size
+        or x + reach < left
+        or y > top + size
+        or y + size < bottom - (reach if x + reach > right else 0)
+    )
 
 
 def _may_hide(page: Any) -> bool:
@@ -153,9 +191,19 @@ def _lines(runs: list[_Run]) -> list[Line]:
             if number:
                 close()
             if piece:
+                if pieces and _far(pieces[-1], piece, run):
+                    close()
                 pieces.append(_Run(piece, run.x, run.y, run.size, run.font))
     close()
     return lines
+
+
+def _far(before: _Run, text: str, run: _Run) -> bool:
+    """Whether a piece stands so far to the right, at the same height, that it may belong to another column."""
+    parted = before.text[-1:].isspace() or text[:1].isspace()
+    gap = run.x - before.x - 0.5 * before.size * len(before.text)
+    prose = max(len(before.text), len(text)) >= COLUMN
+    return prose and parted and gap > 2 * before.size and abs(run.y - before.y) <= 0.15 * before.size
 
 
 class _Eye:

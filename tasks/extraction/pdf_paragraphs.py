@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
+from tasks.extraction.pdf_columns import untangled
 from tasks.extraction.pdf_lines import Line
 from tasks.records import BlockKind, Part
 
@@ -57,7 +58,11 @@ def without_running_heads(pages: Sequence[list[Line]]) -> list[list[Line]]:
         drop = {
             index
             for index in indices
-            if len(lines) > EDGE and (_shape(lines[index].text) in often or _PAGE_NUMBER.fullmatch(lines[index].text))
+            if len(lines) > EDGE
+            and (
+                _shape(lines[index].text) in often
+                or (_PAGE_NUMBER.fullmatch(lines[index].text) and _stands_alone(lines, index, often))
+            )
         }
         kept.append([line for index, line in enumerate(lines) if index not in drop])
     return kept
@@ -67,6 +72,15 @@ def _edges(lines: list[Line]) -> list[int]:
     """Indices of the topmost and lowest lines by place, and of the first and last in reading order."""
     order = sorted(range(len(lines)), key=lambda index: -lines[index].y)
     return sorted({*order[:EDGE], *order[-EDGE:], *range(len(lines))[:1], *range(len(lines))[-1:]})
+
+
+def _stands_alone(lines: list[Line], index: int, often: set[str]) -> bool:
+    """Whether nothing but running heads stands at a line's height: a number in a table's last row is no page number."""
+    at = lines[index]
+    return all(
+        number == index or abs(line.y - at.y) > 0.5 * max(at.size, line.size) or _shape(line.text) in often
+        for number, line in enumerate(lines)
+    )
 
 
 def _shape(text: str) -> str:
@@ -115,7 +129,7 @@ def style_of(pages: Sequence[list[Line]]) -> Style:
 def parts_of_page(lines: list[Line], page: int, style: Style, outline: Mapping[str, int]) -> list[Part]:
     """A page's parts, all with the anchor `page=N`. `outline`: key of a title to its level."""
     anchor = f"page={page}"
-    lines = _evened(_whole(line for line in lines if not _LEADERS.search(line.text)))
+    lines = _evened(_whole(untangled([line for line in lines if not _LEADERS.search(line.text)])))
     usual = median(len(line.text) for line in lines) if lines else 0.0
     parts: list[Part] = []
     for group in _groups(lines, usual):
