@@ -27,9 +27,30 @@ def moves_of(vault: ReadIn, known: Mapping[str, PageRecord]) -> Mapping[str, str
     return {old: new for old, new in moved.items() if not stands(vault, old)}
 
 
-def follow(vault: ReadIn, moves: Mapping[str, str]) -> tuple[FileWrite, ...]:
-    """The writes that lead the pipeline's own links to renamed pages."""
-    return led_to(vault, moves, ())
+def swaps_of(vault: ReadIn, known: Mapping[str, PageRecord]) -> Mapping[str, str]:
+    """Former to present name of pages that were renamed, where another renamed page has the former name now."""
+    moved = {
+        known[page.id].slug: page.slug
+        for page in vault.changed
+        if page.id in known and not page.deleted and not known[page.id].deleted
+    }
+    taken = {fold(new): fold(old) for old, new in moved.items() if fold(old) != fold(new)}
+    return {old: new for old, new in moved.items() if fold(old) in taken and fold(old) != fold(new)}
+
+
+def follow(
+    vault: ReadIn, moves: Mapping[str, str], swaps: Mapping[str, str], known: Mapping[str, PageRecord]
+) -> tuple[FileWrite, ...]:
+    """The writes that lead the pipeline's own links to renamed pages.
+
+    A name that has come to another page is led only in files without a change: in others it may be led already.
+    """
+    writes = led_to(vault, moves, ())
+    if not swaps:
+        return writes
+    same = {page.id for page in vault.pages.values() if page.id in known and known[page.id].file_hash == page.file_hash}
+    led = led_to(vault, {**moves, **swaps}, vault.pages.keys() - same)
+    return tuple({write.path: write for write in (*writes, *led)}.values())
 
 
 def led_to(vault: ReadIn, moves: Mapping[str, str], without: Collection[str]) -> tuple[FileWrite, ...]:

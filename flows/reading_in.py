@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from config.errors import NightwikiError, StateError
-from flows.following import follow, moves_of, stands
-from flows.listing import list_pages
+from flows.following import follow, moves_of, stands, swaps_of
+from flows.listing import index_path, list_pages
 from flows.merging import Gone, carry_out
 from flows.session import Session
 from storage.commit import commit
@@ -92,7 +92,7 @@ def _considered(
             taken.carry_out_tick(vault.candidates[tick.id], tick)
     taken.withdraw()
     known = session.rows.pages
-    moves = moves_of(vault, known)
+    moves, swaps = moves_of(vault, known), swaps_of(vault, known)
     back = [page for page in vault.changed if not page.deleted and page.id in known and known[page.id].deleted]
     listed = list_pages(
         wiki,
@@ -101,9 +101,15 @@ def _considered(
         [*taken.promoted, *(page for page in back if not page.adopted)],
         taken.merged,
         struck=[page.slug for page in vault.changed if page.deleted and not stands(vault, page.slug)],
-        renamed=moves,
+        renamed={**moves, **swaps} if swaps and _untouched(session, index_path(wiki)) else moves,
     )
-    return vault, taken, [*taken.writes, *follow(vault, moves), *listed]
+    return vault, taken, [*taken.writes, *follow(vault, moves, swaps, known), *listed]
+
+
+def _untouched(session: Session, path: str) -> bool:
+    """Whether a file is as a run has left it."""
+    rows = session.state.runs.audit(path=path)
+    return bool(rows) and rows[-1].after == session.state.vault.hash(path)
 
 
 def _after(vault: ReadIn, taken: _Reviewed, writes: Sequence[FileWrite], landed: Collection[str]) -> Taken:

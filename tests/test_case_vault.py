@@ -218,3 +218,24 @@ def test_a_person_who_made_an_update_late_keeps_footnotes_together(tmp_path: Pat
     run(wiki, 3)
     body = page(wiki.root, "candidates/eniac.update").partition("[^nw-995417f7]:")[2]
     assert "\n\n[^nw-" not in body
+
+
+def test_links_follow_two_pages_that_changed_names(tmp_path: Path) -> None:
+    """Where nothing else touched a file since; one in which Obsidian led the links already stays as it is."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC, codes=COLOSSUS)
+    run(wiki)
+    pages = wiki.root / "wiki"
+    (pages / "eniac.md").rename(pages / "aside.md")
+    (pages / "colossus.md").rename(pages / "eniac.md")
+    (pages / "aside.md").rename(pages / "colossus.md")
+    run(wiki, 2)
+    index = page(wiki.root, "index")
+    assert "[[colossus|ENIAC]]" in page(wiki.root, "eniac") and "[[eniac|Colossus]]" in index
+    assert "[[colossus|ENIAC]]" in index and broken(wiki) == [] and run(wiki, 3).changed == ()
+    text = page(wiki.root, "eniac").replace("[[colossus|ENIAC]]", "[[eniac|ENIAC]]")
+    (pages / "eniac.md").rename(pages / "aside.md")
+    (pages / "colossus.md").rename(pages / "eniac.md")
+    (pages / "aside.md").unlink()
+    put(wiki.root, "wiki/colossus.md", text)
+    run(wiki, 4)
+    assert page(wiki.root, "colossus") == text and broken(wiki) == []
