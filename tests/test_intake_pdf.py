@@ -13,13 +13,13 @@ LEFT = [
     "The left column tells the story",
     "of the tower and of its lamp. It",
     "was built in 1831 by one Ives",
-    "on a rock.",
+    "on a rock in the northern bay.",
 ]
 RIGHT = [
     "Right column speaks of keepers",
     "and of logs that they wrote. It",
     "records 34 wrecks in all, says",
-    "the last one.",
+    "the last of those who wrote.",
 ]
 
 

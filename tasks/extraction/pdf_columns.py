@@ -67,11 +67,16 @@ def _column(piece: Line, first: Sequence[Line]) -> int:
 def _columns(region: Sequence[Sequence[Line]]) -> list[Line]:
     """The lines of a region, column by column if these are prose, else as they came."""
     as_they_came = [line for row in region for line in row]
-    if sum(len(row) > 1 for row in region) < _ROWS:
+    whole = [row for row in region if len(row) > 1]
+    if len(whole) < max(_ROWS, len(region) / 2):
         return as_they_came
     columns: list[list[Line]] = [[] for _ in region[0]]
-    for line in as_they_came:
-        columns[_column(line, region[0])].append(line)
-    if any(not column or median(len(line.text) for line in column) < COLUMN for column in columns):
+    beside: list[list[int]] = [[] for _ in region[0]]  # lengths of what stands beside other pieces
+    for row in region:
+        for line in row:
+            columns[_column(line, region[0])].append(line)
+            if len(row) > 1:
+                beside[_column(line, region[0])].append(len(line.text))
+    if any(not lengths or median(lengths) < COLUMN for lengths in beside):
         return as_they_came
     return [line for column in columns for line in column]
