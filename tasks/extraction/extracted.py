@@ -31,6 +31,11 @@ class Extracted:
     hidden_text: str = ""  # what was hidden from readers, to look for orders to a machine in it
 
 
+def one_line(text: str) -> str:
+    """The words of a text with single blanks between them."""
+    return " ".join(text.split())
+
+
 def table(rows: list[list[str]]) -> str:
     """A Markdown table of plain cells; the first row is the head. Short rows are filled up."""
     width = max((len(row) for row in rows), default=0)
@@ -38,7 +43,7 @@ def table(rows: list[list[str]]) -> str:
         return ""
     lines = []
     for number, row in enumerate(rows):
-        cells = [" ".join(cell.split()).replace("|", "\\|") for cell in row] + [""] * (width - len(row))
+        cells = [one_line(cell).replace("|", "\\|") for cell in row] + [""] * (width - len(row))
         lines.append("| " + " | ".join(cells) + " |")
         if not number:
             lines.append("|" + " --- |" * width)

@@ -34,20 +34,9 @@ _ZERO_BOX = re.compile(
 )
 _CLIPPED = re.compile(r"overflow\s*:\s*hidden", re.IGNORECASE)
 _SIMPLE = re.compile(r"\s*(?:([.#])([\w-]+))\s*$")
-_STYLE_WORDS = (
-    "none",
-    "hidden",
-    "font-size",
-    "opacity",
-    "color",
-    "-999",
-    "indent",
-    "clip",
-    "scale",
-    "collapse",
-    "left",
-    "height",
-    "width",
+_HINTS = (  # of which one stands, blanks aside, wherever `_NOTHING` matches; to look for them takes a tenth of its time
+    *("visibility:", "font-size:0", "font-size:1", "opacity:0", "text-indent:-", "left:-", "top:-"),
+    *("right:-", "clip:rect(0", "clip-path:inset(", "transform:scale(0", "color:transparent"),
 )
 _SUSPECTS = "descendant::*/@style/.. | descendant::*/@hidden/.. | descendant::*/@aria-hidden/.."
 MAX_HIDDEN_TEXT = 20_000
@@ -106,14 +95,19 @@ def _is_hidden(element: Any) -> bool:
     style = attributes.get("style")
     if not style:
         return False
+    if _shows_nothing(style):
+        return True
     lowered = style.lower()
-    if not any(word in lowered for word in _STYLE_WORDS):
-        return False
-    if _NOTHING.search(style):
+    if "overflow" in lowered and _CLIPPED.search(style) and _ZERO_BOX.search(style):
         return True
-    if _CLIPPED.search(style) and _ZERO_BOX.search(style):
-        return True
-    return bool(_WHITE_TEXT.search(style)) and not _on_colour(element)
+    return "color" in lowered and bool(_WHITE_TEXT.search(style)) and not _on_colour(element)
+
+
+def _shows_nothing(style: str) -> bool:
+    squeezed = "".join(style.lower().split())
+    return "display:none" in squeezed or (
+        any(map(squeezed.__contains__, _HINTS)) and _NOTHING.search(style) is not None
+    )
 
 
 def _on_colour(element: Any) -> bool:
@@ -134,14 +128,17 @@ def _by_rule(tree: Any) -> list[Any]:
         if "none" not in sheet and "hidden" not in sheet and "font-size:0" not in sheet.replace(" ", ""):
             continue
         for selectors, body in _rules(sheet):
-            if ("none" not in body and "hidden" not in body and "font-size" not in body) or not _NOTHING.search(body):
+            if "none" not in body and "hidden" not in body and "font-size" not in body:
+                continue
+            if not _shows_nothing(body):
                 continue
             for selector in selectors.split(","):
                 simple = _SIMPLE.match(selector)
                 if simple:
                     (classes if simple.group(1) == "." else ids).add(simple.group(2))
-    classes &= {name for value in _query("descendant::*/@class")(tree) for name in value.split()} if classes else set()
-    ids &= set(_query("descendant::*/@id")(tree)) if ids else set()
+    if len(classes) + len(ids) > _FEW_NAMES:
+        classes &= set(" ".join(_query("descendant::*/@class")(tree)).split())
+        ids &= set(_query("descendant::*/@id")(tree))
     if not classes and not ids:
         return []
     names = [*sorted(classes), *sorted(ids)]
