@@ -10,7 +10,7 @@ import pytest
 from serving.cli.app import cli
 from tests import wikis
 from tests.test_cli import say, told
-from tests.wikis import COLOSSUS, ENIAC, run
+from tests.wikis import COLOSSUS, ENIAC, put, run
 
 
 @pytest.fixture(scope="module")
@@ -58,3 +58,16 @@ def test_all_promotes_what_passes(tmp_path: Path) -> None:
     run(wikis.make(root, wikis.SETTINGS + "staging:\n  policy: all\n", eniac=ENIAC, colossus=COLOSSUS))
     answer = told("-w", root, "candidates", "promote", "--all", "--yes", "--source", "eniac.md")
     assert len(answer["promoted"]) == 1 and slugs(root) == ["colossus"]
+
+
+def test_a_dry_run_and_a_promotion_tell_the_same_of_a_name_that_is_taken(tmp_path: Path) -> None:
+    """What would be left is not announced as done, and the next step is said."""
+    root = tmp_path / "w"
+    run(wikis.make(root, wikis.SETTINGS + "staging:\n  policy: all\n", machine=ENIAC))
+    put(root, "notes/ENIAC.md", "mine\n")
+    for options in (["--dry-run"], []):
+        code, out, err = say("-w", root, "candidates", "promote", "eniac", *options)
+        assert code == 3 and out == ""
+        assert err == (
+            "wiki/candidates/eniac.md: notes/ENIAC.md exists already. Rename that note, or discard the candidate\n"
+        )
