@@ -18,12 +18,13 @@ from tasks.many import Many, here
 from tasks.pages import linking, merge, slugs
 from tasks.pages.first_page import Common, FirstPage, NewPage, first_page_and_candidate
 from tasks.pages.moved import led_along
-from tasks.pages.persons import wrote_on
+from tasks.pages.persons import is_unmerged, wrote_on
 from tasks.pages.relink import relink
 from tasks.records import CandidateRecord, PageProposal, PageRecord
 from tasks.review import review, staging
 from tasks.text_bytes import encode
 
+_UNMERGED = ("both versions of a passage stand on the page, from a merge that waits for you",)
 _NAME_TAKEN = ("its name was taken while the night was at work",)
 
 
@@ -211,9 +212,10 @@ class _Draft:
         made = merge.merge_page(led, target.proposal, self._now, desk.source_links, desk.resolve, reopen=waits)
         page = self._linked(made.record)
         full = self._linked(made.staged_record) if made.staged_record is not None else None
-        if target.hold:
+        hold = (*target.hold, *_UNMERGED) if is_unmerged(current.markdown) else target.hold
+        if hold:
             if (full or page).markdown != led.markdown:
-                self._stage(target, full or page, "update", led, target.hold)
+                self._stage(target, full or page, "update", led, hold)
             if led is not current:
                 self._update(current, led, None)
             return

@@ -239,3 +239,23 @@ def test_links_follow_two_pages_that_changed_names(tmp_path: Path) -> None:
     put(wiki.root, "wiki/colossus.md", text)
     run(wiki, 4)
     assert page(wiki.root, "colossus") == text and broken(wiki) == []
+
+
+def test_a_page_with_the_marks_of_a_merge_is_not_written(tmp_path: Path) -> None:
+    """What its source now says waits until the person has chosen, and is then brought in."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC)
+    run(wiki)
+    text = page(wiki.root, "eniac")
+    ours, theirs = (text.replace("forty panels", f"{number} panels") for number in ("sixty", "fifty"))
+    at = text.index("The machine was")
+    both = f"{text[:at]}<<<<<<< HEAD\n{ours[at:]}=======\n{theirs[at:]}>>>>>>> other\n"
+    put(wiki.root, "wiki/eniac.md", both)
+    put(wiki.root, "raw_sources/machine.md", CORRECTED)
+    report = run(wiki, 2)
+    assert page(wiki.root, "eniac") == both and "from a merge" in report.waiting[0].reasons[-1]
+    put(wiki.root, "wiki/eniac.md", ours)
+    for day in (3, 4):  # too late for the update as it was made
+        _tick(wiki, "eniac.update")
+        run(wiki, day)
+    assert "17,468" in page(wiki.root, "eniac") and "sixty panels" in page(wiki.root, "eniac")
+    assert "<<<<" not in page(wiki.root, "eniac") and "## Design" in page(wiki.root, "eniac")

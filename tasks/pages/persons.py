@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 from tasks.markdown import properties
 from tasks.pages.pages import CLAIMED
 from tasks.records import Owner, PageRecord
+
+_CONFLICT = re.compile(r"^<{7}(?: [^\r\n]*)?\r?$.*?^={7}\r?$.*?^>{7}(?: |\r?$)", re.M | re.S)
+
+
+def is_unmerged(text: str) -> bool:
+    """Whether a merge (of Git, or of a tool that does alike) has left both versions of a passage for a person."""
+    return "<<<<<<<" in text and _CONFLICT.search(text) is not None
 
 
 def wrote_on(page: PageRecord) -> bool:
