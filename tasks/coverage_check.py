@@ -35,6 +35,8 @@ _THOUSANDS = re.compile(r"(?<=\d)[,.'’\u202f](?=\d{3}(?!\d))")
 _COMMAS = re.compile(r"(?<=\d)[,'’\u202f](?=\d{3}(?!\d))")
 _MINUS = re.compile(r"(?:^|[\s(])[-−–]$")
 _ITEM = re.compile(r"\n(?=\s*(?:[-*+•|]|\d{1,3}[.)])\s)")
+_BETWEEN = re.compile(r"[\s/—–…,;:()\[\]{}<>|\"“”„«»‹›¿¡!?؟،؛।]+")
+_EDGES = ".'’‘-*=_+~^`"
 _LETTERS = re.compile(r"[^\W\d_]+")
 _LONGEST_QUOTE = 600  # characters of a quotation that is made whole
 _NAME = re.compile(r"(?<![.!?…。]\s)(?<!^)(?<=[\s(\[\"'“‘„«])[^\W\d_][\w'’-]*")
@@ -153,8 +155,7 @@ def locate(quote: str, place: str) -> str:
 
     White space, the shape of quotation marks and dashes, and marks around the quotation do not count.
     """
-    whole = " ".join(quote.translate(_SAME).split())
-    bare = whole.strip(_ENDS)
+    whole, bare = " ".join(quote.translate(_SAME).split()), _bare(quote)
     return (_locate(whole, place) or _locate(bare, place)) if bare else ""
 
 
@@ -196,6 +197,8 @@ def check(sentence: str, cited: Sequence[Quoted], context: str = "", titles: str
         return Coverage(State.INVENTED, (), why)
     spans = [_sentences_around(quote, place) for quote, place in found]
     given = tuple(quote for quote, _ in found)
+    if any(_bare(sentence) == _bare(unit) for quote in given for unit in (quote, *_units(quote))):
+        return Coverage(State.COVERED, (), "", given)
     own = _doubts(sentence, "\n".join(given), context, titles)
     quotes = given if not own else tuple(span if len(span) <= _LONGEST_QUOTE else quote
                                          for span, quote in zip(spans, given, strict=True))
@@ -243,6 +246,10 @@ def _doubts(sentence: str, near: str, context: str, titles: str) -> tuple[str, .
     if denied and not _NEGATION.search(near):
         found.append(denied[0])
     return tuple(dict.fromkeys(found))
+
+
+def _bare(text: str) -> str:
+    return " ".join(text.translate(_SAME).split()).strip(_ENDS)
 
 
 def _sentences_around(quote: str, place: str) -> str:
@@ -334,16 +341,24 @@ def _words(sentence: str, ground: str) -> tuple[int, tuple[str, ...]]:
     have = set(tokens.terms(ground))
     plain = sentences.CJK.sub(" ", sentence) if cjk else sentence
     count, missing = len(set(cjk)), list(lost)
-    for word in dict.fromkeys(re.findall(r"[^\W_]+(?:['’.\-][^\W_]+)*", plain)):
+    for word in dict.fromkeys(piece.strip(_EDGES) for piece in _BETWEEN.split(plain)):
         terms = tokens.terms(word)
         low = word.lower()
         free = low in _SPELLED or low in STOP_WORDS or low.isdigit() or low.removesuffix("s") in _SIGNS
         if not terms or free or set(terms) <= _GLUE_TERMS:
             continue
         count += 1
-        if not any(_alike(term, have) for term in terms):
+        if not _stands(terms, have):
             missing.append(word)
     return count, tuple(missing)
+
+
+def _stands(terms: Sequence[str], have: set[str]) -> bool:
+    """Whether a word stands in the text as it is written, or all of its parts do, however they are joined."""
+    if terms[0] in have:
+        return True
+    parts = [term for term in terms if not any(other != term and term in other and len(term) == 1 for other in terms)]
+    return all(_alike(term, have) for term in (parts[1:] if len(parts) > 1 else parts))
 
 
 def _alike(term: str, have: set[str]) -> bool:

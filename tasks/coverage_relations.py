@@ -59,7 +59,7 @@ def doubt(sentence: str, cited: Sequence[str], names: str = "") -> str:
     words = frozenset(sentences.words(sentence))
     unit = max(cited, key=lambda one: len(words.intersection(sentences.words(one))))
     if " ".join(sentence.split()).strip(" .") in " ".join(unit.split()):
-        return _hedged(sentence, unit)
+        return _denied(sentence, unit) or _hedged(sentence, unit)
     said, there = _read(sentence), _read(unit)
     own = frozenset(tokens.name_words(names))
     return (

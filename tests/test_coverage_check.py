@@ -11,6 +11,7 @@ from tasks.markdown import sentences
 
 COVERED, UNCOVERED, INVENTED = State.COVERED, State.UNCOVERED, State.INVENTED
 BELL = "Anna Bell lives in Kent and runs a bakery. It opened in 2011 with 1,200 pounds of flour."
+HINDI, ARABIC = "यह मशीन बर्लिन में बनाई गई थी।", "وهذا أيضًا صحيحٌ في لندن."
 CASES = [  # sentence, quotation, place, names of the page, verdict
     (
         "The Z3 was built in 1945.",
@@ -68,7 +69,7 @@ CASES = [  # sentence, quotation, place, names of the page, verdict
     ("It cost 3,141 dollars.", "It cost 3.141 dollars", "It cost 3.141 dollars.", "X", UNCOVERED),
     ("It cost 1200 dollars.", "It cost 1,200 dollars", "It cost 1,200 dollars.", "X", COVERED),
     ("It is priced at $399.", "priced at €399", "It is priced at €399.", "X", UNCOVERED),
-    ("It costs €399.", "priced at €399", "It is priced at €399.", "X", INVENTED),
+    ("It costs €399.", "priced at €399", "It is priced at €399.", "X", UNCOVERED),
     ("It grew by 5 percent.", "It grew by 5%", "It grew by 5%.", "X", COVERED),
     ("It grew by 5 percent.", "It grew by 5", "It grew by 5.", "X", UNCOVERED),
     ("It was 5 °C.", "It was -5 °C", "It was -5 °C.", "X", UNCOVERED),
@@ -151,6 +152,12 @@ CASES = [  # sentence, quotation, place, names of the page, verdict
         "",
         UNCOVERED,
     ),
+    ("Ran reliably.", "ran reliably", "The Z1 never ran reliably.", "Z1", UNCOVERED),
+    ("The wax is non-toxic.", "The wax is toxic.", "The wax is toxic.", "Wax", UNCOVERED),
+    ("It runs IT-644.", "It runs IT-645.", "It runs IT-645.", "", INVENTED),
+    ("The state-of-the-art machine ran.", "machine ran", "The state of the art machine ran.", "", COVERED),
+    (HINDI.replace("यह ", ""), HINDI, HINDI, "", COVERED),
+    (ARABIC.replace("وهذا ", ""), ARABIC, ARABIC, "", COVERED),
 ]
 
 

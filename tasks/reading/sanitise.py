@@ -9,6 +9,7 @@ night.
 from __future__ import annotations
 
 import re
+import unicodedata
 
 # --- invisible characters --------------------------------------------------------------------------------------------
 
@@ -159,6 +160,51 @@ _RULES: tuple[_Rule, ...] = (
         "تجاهل",
     ),
     _rule(
+        r"\b(?:zignoruj|ignoruj|pomiń|zapomnij)(?:cie)?\s+(?:o\s+)?(?:wszystkie\s+|wszystkich\s+)?(?:poprzedni|wcześniejs|dotychczasow)"
+        r"\w+\s+(?:instrukcj|polece|zasad)\w+",
+        "ignoruj",
+        "pomiń",
+        "zapomnij",
+    ),
+    _rule(
+        r"\b(?:önceki|yukarıdaki)\s+(?:tüm\s+|bütün\s+)?(?:talimat|komut|kural)\w*\s+(?:yok\s+say|görmezden\s+gel|unut)",
+        "yok say",
+        "görmezden",
+        "unut",
+    ),
+    _rule(
+        r"(?:पिछले|पहले\s+के|उपरोक्त)\s+(?:सभी\s+)?(?:निर्देशों|आदेशों|नियमों)\s+(?:को|की)\s+(?:अनदेखा|नज़रअंदाज़|उपेक्षा|भूल)",
+        "निर्देशों",
+        "आदेशों",
+        "नियमों",
+    ),
+    _rule(
+        r"\b(?:ignore|disregard|forget)\s+(?:all\s+)?(?:of\s+)?what(?:ever)?\s+you\s+(?:were|have\s+been)\s+(?:told|asked|taught)",
+        "disregard",
+        "ignore",
+        "forget",
+    ),
+    _rule(
+        r"\b(?:note|message|memo|instructions?|request)\s+(?:to|for)\s+(?:the\s+|any\s+|all\s+)?(?:ai|llm|language\s+model|chatbot|bot"
+        r"|assistant)s?\b[^.\n]{0,60}\b(?:please|must|should|mark|ignore|skip|add|write|approve|rate|always|do\s+not)\b",
+        "note to",
+        "note for",
+        "message to",
+        "message for",
+        "memo to",
+        "memo for",
+        "instruction",
+        "request to",
+        "request for",
+    ),
+    _rule(
+        r"\b(?:you\s+are\s+now\s+the\s+administrator|(?:mark|rate|publish|approve)\s+this\s+(?:page|note|source)\s+(?:as\s+(?:of\s+)?high"
+        r"\s+confidence|without\s+(?:a\s+)?review))\b",
+        "administrator",
+        "high confidence",
+        "without",
+    ),
+    _rule(
         r"\b(?:reveal|print|repeat|output|leak|show)\s+(?:me\s+)?(?:your|the)\s+(?:full\s+|entire\s+"
         r"|hidden\s+|secret\s+)?(?:system\s+prompt|initial\s+instructions|hidden\s+instructions)",
         "system prompt",
@@ -292,13 +338,26 @@ _ABOUT = re.compile(
 )
 
 
+_DISGUISED = re.compile("[\u0370-\u03ff\u0400-\u04ff\uff21-\uff5a\U0001d400-\U0001d7ff]")
+_LOOK_ALIKE = str.maketrans(
+    "аеорсухіѕјһԁԛԝѵοαινΑΒΕΖΗΙΚΜΝΟΡΤΥΧАВЕКМНОРСТУХІЅЈ",
+    "aeopcyxisjhdqwvoaivABEZHIKMNOPTYXABEKMHOPCTYXISJ",
+)
+"""Cyrillic and Greek letters that look like Latin ones."""
+
+
 def orders(text: str) -> str:
     """The first words of a text that order a machine about, or ''.
 
     Words in quotation marks, and sentences that speak about such attacks, are reports of an order and not one.
     """
-    if not text:
-        return ""
+    found = _orders(text) if text else ""
+    if not found and _DISGUISED.search(text):
+        found = _orders(unicodedata.normalize("NFKC", text).translate(_LOOK_ALIKE))
+    return found
+
+
+def _orders(text: str) -> str:
     lowered = " ".join(text.lower().split())
     patterns = [pattern for needles, pattern in _RULES if any(map(lowered.__contains__, needles))]
     if any(role in text for role in ("SYSTEM", "ASSISTANT", "DEVELOPER")):
