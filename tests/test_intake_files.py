@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from config.wiki import open_wiki
 from tests import wikis
+from tests.invariants import broken, unsettled
 from tests.wikis import COLOSSUS, ENIAC, SETTINGS, put, run
 
 
@@ -33,3 +36,14 @@ def test_a_source_that_grew_above_the_limit_keeps_its_pages(tmp_path: Path) -> N
     assert run(wiki, 2).lines[0].outcome == "refused" and wikis.page(wiki.root, "eniac") == before
     put(wiki.root, "raw_sources/machine.md", ENIAC)
     assert run(wiki, 3).changed == () and wikis.page(wiki.root, "eniac") == before
+
+
+@pytest.mark.parametrize("name", ["new\nline", "tab\tx", "red\x1b[31m", "\u202egnp", "a\u2028b", "[[x]] #1"], ids=repr)
+def test_names_that_no_link_can_hold_are_cited_all_the_same(tmp_path: Path, name: str) -> None:
+    """Each footnote stays one line, leads to the file, and shows nothing that could mislead its reader."""
+    wiki = wikis.make(tmp_path / "w")
+    put(wiki.root, f"raw_sources/{name}.md", ENIAC)
+    assert run(wiki).created == 1 and broken(wiki) == [] and unsettled(wiki, 2) == []
+    text = wikis.page(wiki.root, "eniac")
+    assert all(character.isprintable() for character in text.replace("\n", ""))
+    assert sum(line.startswith("[^nw-") for line in text.splitlines()) == text.count("[^nw-") / 2

@@ -45,15 +45,15 @@ class Link:
     """A link as it stands in a text; `start` and `end` are character offsets, `line` counts from 1."""
 
     kind: Literal["wiki", "markdown"]
-    target: str               # page or file part, trimmed; empty for a link within the page; an address when external
-    heading: str              # behind '#': 'A#B' for nested headings, '^id' for a block, empty for none
-    label: str                # shown text as written, empty when none is given
+    target: str  # page or file part, trimmed; empty for a link within the page; an address when external
+    heading: str  # behind '#': 'A#B' for nested headings, '^id' for a block, empty for none
+    label: str  # shown text as written, empty when none is given
     start: int
     end: int
     line: int
     embed: bool = False
-    external: bool = False    # the target is an address
-    property: bool = False    # stands in the properties
+    external: bool = False  # the target is an address
+    property: bool = False  # stands in the properties
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +278,9 @@ def anchor_link(target: str, anchor: str) -> str:
     page = target[:-3] if target.lower().endswith(".md") else target
     if anchor[:1] != "^" and not re.fullmatch(r"page=\d+", anchor):
         anchor = " ".join(re.sub(r"[#^|\[\]\\:]|%%", " ", anchor).split())
-    if re.search(r"[#^|\[\]`]|%%", page):
-        label = re.sub(r"([\[\]\\`*_<])", r"\\\1", page.rpartition("/")[2])
+    if re.search(r"[#^|\[\]`]|%%", page) or not page.isprintable() or page != page.strip():
+        name = "".join(char if char.isprintable() else " " for char in page.rpartition("/")[2])
+        label = re.sub(r"([\[\]\\`*_<])", r"\\\1", " ".join(name.split()) or "source")
         return f"[{label}]({quote(target)}{'#' + quote(anchor, safe='^=') if anchor else ''})"
     return f"[[{page}{'#' + anchor if anchor else ''}]]"
 

@@ -152,8 +152,9 @@ def _opens_with_title(document: Document) -> bool:
 
 def _properties(document: Document, fetched: str) -> Iterable[str]:
     source = document.url or (f"[[{document.location}]]" if document.location else "")
-    if document.location and not document.url and any(character in document.location for character in "#^|[]"):
-        source = document.location
+    location = document.location
+    if location and not document.url and (re.search(r"[#^|\[\]]", location) or not location.isprintable()):
+        source = location
     for key, value in (
         ("title", document.title),
         ("source", source),
