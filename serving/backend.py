@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from config.errors import GoneError, NightwikiError, NotFoundError, StateError
 from config.wiki import Wiki
-from serving import look
+from serving import look, overview
 from serving.cli.choosing import chosen
 from serving.cursors import cursor, read_cursor
 from serving.deciding import decide
@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     from tasks.answers.answering import Answer, Event
     from tasks.packs.pack import ContextPack, Form
 
+MOST_RUNS = 1000
+"""Runs that are looked through for one that is named."""
+
 _KEPT_BOOKS = 4
 """Snapshots a wiki whose pages are kept ready to be listed."""
 
@@ -66,6 +69,13 @@ class Backend:
     def names(self) -> tuple[str, ...]:
         """The wikis' names, also of those that cannot be opened."""
         return self._shelf.names
+
+    def _named(self, name: str) -> Sequence[str]:
+        """The wiki that is named, else all that can be opened. Raises NotFoundError, StateError."""
+        self._shelf.refresh()
+        if name or len(self._shelf.served) == 1:
+            return [self._shelf.one(name)[0].name]
+        return [one.name for one in self._shelf.served if one.wiki is not None]
 
     def wiki(self, name: str = "") -> Wiki:
         """One wiki by its name, which may be left out where there is only one. Raises NotFoundError."""
@@ -130,6 +140,7 @@ class Backend:
         from tasks.packs.choice import MOST_A_PAGE
 
         engine, as_of = self._asked(asked)
+        asker, troubles = self._shelf.asker(asked.wiki)
         return build_pack(
             engine,
             asked.goal,
@@ -138,8 +149,9 @@ class Backend:
             max_per_page=asked.max_per_page or MOST_A_PAGE,
             exclude_ids=asked.exclude_ids,
             as_of=as_of,
-            asker=self._shelf.asker(asked.wiki)[0],
+            asker=asker,
             form=form,
+            trouble=(*troubles, *self._shelf.troubles()),
         )
 
     def query(self, asked: QueryRequest) -> Iterator[Event]:
@@ -169,14 +181,20 @@ class Backend:
         snapshot, offset = read_cursor(asked.cursor)
         engine, as_of = self._asked(asked.model_copy(update={"snapshot": snapshot}) if snapshot else asked)
         books = self._opened(engine, as_of)
-        entries = [(book, doc) for book in books for doc in book.passing(asked.filters)]
-        snapshot = ",".join(book.opened.snapshot.id for book in books)
+        passing = [book.passing(asked.filters) for book in books]
+        total = sum(map(len, passing))
         following = offset + asked.limit
+        entries, skipped = [], 0
+        for book, docs in zip(books, passing, strict=True):
+            start, stop = max(0, offset - skipped), max(0, following - skipped)
+            entries += [book.item(doc) for doc in docs[start:stop].tolist()]
+            skipped += len(docs)
+        snapshot = ",".join(book.opened.snapshot.id for book in books)
         return PagesAnswer(
             snapshot=snapshot,
-            total=len(entries),
-            pages=[book.item(doc) for book, doc in entries[offset:following]],
-            next=cursor(snapshot, following) if following < len(entries) else "",
+            total=total,
+            pages=entries,
+            next=cursor(snapshot, following) if following < total else "",
         )
 
     def page(self, name: str, asked: PageRequest) -> PageAnswer:
@@ -186,8 +204,16 @@ class Backend:
         return book.read(found, asked.section, asked.offset, asked.limit)
 
     def changes(self, wiki: str, since: str) -> ChangesAnswer:
-        """Pages that are not as they were in a former snapshot."""
-        chosen = self.wiki(wiki)
+        """Pages that are not as they were in a former snapshot; of several wikis a date or their joined snapshots."""
+        names = self._named(wiki)
+        refs = since.split(",")
+        told = overview.of_each(
+            names, lambda name: self._changes(name, refs[names.index(name)] if len(refs) == len(names) else since)
+        ).answers
+        return told[names[0]] if len(names) == 1 else overview.changes(told)
+
+    def _changes(self, name: str, since: str) -> ChangesAnswer:
+        chosen = self.wiki(name)
         try:
             return look.changes(chosen, since)
         except StateError:
@@ -196,7 +222,9 @@ class Backend:
 
     def sources(self, asked: SourcesRequest) -> SourcesAnswer:
         """What became of each source."""
-        answer = look.sources(self.wiki(asked.wiki))
+        names = self._named(asked.wiki)
+        told = overview.of_each(names, lambda name: look.sources(self.wiki(name))).answers
+        answer = told[names[0]] if len(names) == 1 else overview.sources(told)
         answer.sources = [
             one
             for one in answer.sources
@@ -207,52 +235,85 @@ class Backend:
 
     def runs(self, asked: RunsRequest) -> RunsAnswer:
         """The newest runs."""
-        answer = look.runs(self.wiki(asked.wiki))
+        names = self._named(asked.wiki)
+        told = overview.of_each(names, lambda name: look.runs(self.wiki(name))).answers
+        answer = told[names[0]] if len(names) == 1 else overview.runs(told)
         answer.runs = answer.runs[: asked.limit]
         return answer
 
     def status(self, asked: OfWiki) -> StatusAnswer:
-        """How a wiki stands."""
-        served, wiki = self._shelf.one(asked.wiki)
+        """How a wiki stands, or all that are served."""
+        names = self._named(asked.wiki)
+        if len(names) == 1:
+            return self._status(names[0])
+        told = overview.of_each(names, self._status)
+        answer = overview.statuses(told.answers)
+        answer.degraded += told.troubles
+        answer.degraded += [
+            _told(replace(one.trouble, reason=f"{one.name}: {one.trouble.reason}"))
+            for one in self._shelf.served
+            if one.wiki is None and one.trouble is not None
+        ]
+        return answer
+
+    def _status(self, name: str) -> StatusAnswer:
+        served, wiki = self._shelf.one(name)
         answer = look.status(wiki, self._shelf.engine.only([served.name]))
         if served.trouble is not None:
             answer.degraded.append(_told(served.trouble))
         return answer
 
     def wiki_status(self, wiki: str, run: str = "", newest: int = 5) -> WikiStatus:
-        """How a wiki stands, with its newest runs or the one that is named. Raises NotFoundError."""
+        """How a wiki stands, or all, with the newest runs or the one that is named. Raises NotFoundError."""
+        names = self._named(wiki)
         status = self.status(OfWiki(wiki=wiki))
-        runs = look.runs(self.wiki(wiki)).runs
+        runs = self.runs(RunsRequest(wiki=wiki, limit=MOST_RUNS)).runs
         if run and not any(one.run == run for one in runs):
             raise NotFoundError(run, "there is no such run", "See: nightwiki runs")
         shown = [one for one in runs if one.run == run] if run else runs[:newest]
-        return WikiStatus(wiki=self._shelf.one(wiki)[0].name, status=status, runs=shown)
+        return WikiStatus(wiki=", ".join(names), status=status, runs=shown)
 
     # --- review
 
     def candidates(self, asked: CandidatesRequest) -> CandidatesAnswer:
         """The pages that wait for a person."""
-        wiki = self.wiki(asked.wiki)
-        return look.candidates(wiki, chosen(wiki, asked.filters))
+        names = self._named(asked.wiki)
+
+        def of(name: str) -> CandidatesAnswer:
+            wiki = self.wiki(name)
+            return look.candidates(wiki, chosen(wiki, asked.filters))
+
+        told = overview.of_each(names, of).answers
+        return told[names[0]] if len(names) == 1 else overview.candidates(told)
 
     def candidate(self, wiki: str, name: str) -> CandidateAnswer:
         """The text of one that waits."""
-        return look.candidate(self.wiki(wiki), name)
+        return look.candidate(self._holding(wiki, name), name)
 
     def candidate_diff(self, wiki: str, name: str) -> CandidateDiffAnswer:
         """What promoting it would change."""
-        chosen = self.wiki(wiki)
-        return look.candidate_diff(chosen, look.named_candidates(chosen, [name])[0])
+        holding = self._holding(wiki, name)
+        return look.candidate_diff(holding, look.named_candidates(holding, [name])[0])
 
     def promote(self, wiki: str, name: str, asked: ReviewRequest) -> ReviewAnswer:
         """Make a candidate part of the wiki. Raises BusyError while another run goes on."""
-        chosen = self.wiki(wiki)
-        return decide(chosen, look.named_candidates(chosen, [name]), (), dry_run=asked.dry_run)
+        holding = self._holding(wiki, name)
+        return decide(holding, look.named_candidates(holding, [name]), (), dry_run=asked.dry_run)
 
     def discard(self, wiki: str, name: str, asked: ReviewRequest) -> ReviewAnswer:
         """Drop a candidate. Raises BusyError while another run goes on."""
-        chosen = self.wiki(wiki)
-        return decide(chosen, (), look.named_candidates(chosen, [name]), asked.reason, asked.dry_run)
+        holding = self._holding(wiki, name)
+        return decide(holding, (), look.named_candidates(holding, [name]), asked.reason, asked.dry_run)
+
+    def _holding(self, wiki: str, name: str) -> Wiki:
+        """The wiki that is named, else the one where this candidate waits. Raises NotFoundError, also when two do."""
+        names = self._named(wiki)
+        if len(names) == 1:
+            return self.wiki(names[0])
+        found = overview.of_each(names, lambda one: look.named_candidates(self.wiki(one), [name])).answers
+        if len(found) > 1:
+            raise NotFoundError(name, f"it waits in several wikis: {', '.join(found)}", "Name the wiki")
+        return self.wiki(next(iter(found)))
 
     # --- keeping up
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from config.errors import GoneError, NotFoundError
 from config.load import nearest
@@ -68,11 +69,10 @@ class PageBook:
         rows: list[dict[str, Any]] = table.to_pylist()
         return sorted(rows, key=lambda row: str(row["path"]))
 
-    def passing(self, filters: Filters) -> Sequence[int]:
+    def passing(self, filters: Filters) -> NDArray[np.int64]:
         """Numbers of the pages that the filters let through, by path."""
         mask = self.opened.mask(filters)
-        chosen: list[int] = (self._order if mask is None else self._order[mask[self._order]]).tolist()
-        return chosen
+        return self._order if mask is None else self._order[mask[self._order]]
 
     def item(self, doc: int) -> PageItem:
         """One page as lists show it."""

@@ -34,7 +34,7 @@ class Asked(BaseModel):
 
 
 class OfWiki(Asked):
-    wiki: Name = Field("", description="Name of the wiki; may be left out where one is served.")
+    wiki: Name = Field("", description="Name of the wiki; if left out, all that are served answer together.")
 
 
 class OfWikis(Asked):

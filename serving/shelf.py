@@ -13,10 +13,10 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from config.errors import GoneError, MissingExtraError, ModelError, NightwikiError, NotFoundError, StateError
+from config.errors import GoneError, NightwikiError, NotFoundError, StateError
 from config.load import nearest
 from config.wiki import SETTINGS_NAME, Wiki, open_wiki
-from serving.opening import ready
+from serving.opening import answering_model, ready
 from storage.engine import Engine
 from storage.reader import Reader
 from tasks.search.result import Degraded
@@ -124,16 +124,8 @@ class Shelf:
         return served, served.wiki
 
     def asker(self, names: Sequence[str]) -> tuple[Asker | None, Sequence[Degraded]]:
-        """The language model of the first wiki asked that names one; without it, answers are quoted, and say so."""
-        for one in self.served:
-            if one.wiki is not None and (not names or one.name in names) and one.wiki.settings.model:
-                from flows.asking import asker
-
-                try:
-                    return asker(one.wiki), ()
-                except (ModelError, MissingExtraError) as error:
-                    return None, (Degraded("model", f"{error.subject}: {error.cause}", error.next_step),)
-        return None, ()
+        """The language model that all wikis asked agree on, or None and why there is none."""
+        return answering_model([one.wiki for one in self.served if one.wiki and (not names or one.name in names)])
 
 
 def _stamp(root: Path) -> Stamp:

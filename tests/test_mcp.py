@@ -201,19 +201,21 @@ def test_what_a_tool_cannot_take_is_said(demo_night: Path) -> None:
 
 
 def test_several_wikis(demo: Path, demo_night: Path) -> None:
-    """Descriptions name them, hits say whose they are, and what is of one wiki asks which."""
+    """Descriptions name them, hits say whose they are, all are told of at once, and what writes asks which."""
 
     async def ask(client: Client) -> None:
         assert "'computing' and '" in (await client.list_tools()).tools[0].description
         told = await call(client, "search", question="Zuse Z3", k=4)
         wikis = {hit["wiki"] for hit in told["hits"]}
         assert len(wikis) == 2
-        assert "several" in await failure(client, "status")
+        assert {one["wiki"] for one in (await call(client, "status"))["status"]["wikis"]} == wikis
+        assert {one["wiki"] for one in (await call(client, "candidates"))["candidates"]} == wikis
+        assert "several" in await failure(client, "ingest")
         for wiki in wikis:
             assert (await call(client, "status", wiki=wiki))["wiki"] == wiki
 
     other = demo.rename(demo.parent / "second")
-    within([demo_night, other], ask)
+    within([demo_night, other], ask, allow_writes=True)
 
 
 def test_a_long_run_is_told_by_its_id(demo: Path) -> None:

@@ -227,11 +227,62 @@ def test_several_wikis_and_a_broken_one(demo: Path, tmp_path: Path) -> None:
         assert any("third" in one["reason"] for one in told_now["degraded"])
         assert client.get("/search", params={"question": "Z3", "snapshot": told_now["snapshot"]}).status_code == 200
         assert client.get("/health").json()["state"] == "degraded"
-        assert client.get("/status").status_code == 404
         assert client.get("/status?wiki=second").status_code == 200
         assert client.get("/status?wiki=third").status_code == 503
         assert client.get("/pages/zuse-z3").status_code == 404
         assert client.get("/pages/zuse-z3?wiki=second").json()["page"]["wiki"] == "second"
+
+
+def test_all_wikis_answer_where_none_is_named(demo: Path, tmp_path: Path) -> None:
+    """Numbers are added up and entries name their wiki; a wiki that cannot be read is named and left out."""
+    other = Path(shutil.copytree(demo, tmp_path / "second"))
+    (other / "wiki" / "grace-hopper.md").unlink()
+    night(open_wiki(other), DirectRunner(), "2026-12-03T02:00:00Z")
+    broken = tmp_path / "third"
+    broken.mkdir()
+    (broken / "nightwiki.yaml").write_text("nonsense: [")
+    with rest(demo, other, broken) as client:
+        status = client.get("/status").json()
+        jsonschema.validate(status, ANSWERS["status"].model_json_schema())
+        each = {one["wiki"]: one for one in status["wikis"]}
+        assert set(each) == {"computing", "second"} and any("third" in one["reason"] for one in status["degraded"])
+        assert status["pages"] == each["computing"]["pages"] + each["second"]["pages"]
+        for place, name in (("/sources", "sources"), ("/runs", "runs"), ("/candidates", "candidates")):
+            assert {one["wiki"] for one in client.get(place).json()[name]} == {"computing", "second"}
+            assert "wiki" not in client.get(f"{place}?wiki=second").json()[name][0]
+        started = [one["started"] for one in client.get("/runs").json()["runs"]]
+        assert started == sorted(started, reverse=True)
+        changed = client.get("/changes?since=2026-12-02").json()
+        assert {one["wiki"] for one in changed["pages"]} == {"second"}
+        assert client.get("/changes", params={"since": status["snapshot"]}).json()["pages"] == []
+        assert client.get("/changes?since=nonsense").status_code == 404
+        assert "several wikis" in client.post("/candidates/pascaline/promote").json()["detail"]
+        assert client.get("/candidates/nonsense").status_code == 404
+
+
+def test_a_list_goes_on_across_wikis(demo: Path, tmp_path: Path) -> None:
+    """Page by page, every page of every wiki comes once."""
+    other = Path(shutil.copytree(demo, tmp_path / "second"))
+    with rest(demo, other) as client:
+        found, cursor, total = [], "", -1
+        while cursor or not found:
+            told = client.get("/pages", params={"limit": 4, "cursor": cursor}).json()
+            found += [(one["wiki"], one["path"]) for one in told["pages"]]
+            cursor, total = told["next"], told["total"]
+        assert len(found) == len(set(found)) == total and {wiki for wiki, _ in found} == {"computing", "second"}
+
+
+def test_a_model_is_shown_only_wikis_that_name_it(demo: Path, tmp_path: Path) -> None:
+    """Of wikis that name different models none is asked, and the answer says why."""
+    other = Path(shutil.copytree(demo, tmp_path / "second"))
+    settings = demo / "nightwiki.yaml"
+    settings.write_text(settings.read_text() + "\nmodel: anthropic:some-model\n")
+    with rest(demo, other) as client:
+        told = client.post("/query", json={"question": "who built the Z3"}).json()
+        assert told["sentences"] and all(one["checked"] == "quoted" for one in told["sentences"])
+        assert any("computing: anthropic:some-model, second: none" in one["reason"] for one in told["degraded"])
+        alone = client.post("/query", json={"question": "who built the Z3", "wiki": ["second"]}).json()
+        assert not [one for one in alone["degraded"] if one["what"] == "model"]
 
 
 def test_settings_broken_while_serving(demo: Path) -> None:

@@ -120,13 +120,8 @@ def open_wikis(ctx: click.Context, folders: Sequence[str]) -> Asked:
     return Asked(tuple(found), engine, tuple(broken))
 
 
-def asker_of(wiki: Wiki, wanted: bool) -> tuple[Asker | None, tuple[Degraded, ...]]:
-    """The wiki's language model, or why it cannot be asked although the settings name one."""
-    if not wanted or not wiki.settings.model:
-        return None, ()
-    from flows.asking import asker
+def asker_of(wikis: Sequence[Wiki], wanted: bool) -> tuple[Asker | None, tuple[Degraded, ...]]:
+    """The language model of these wikis, or why it cannot be asked although their settings name one."""
+    from serving.opening import answering_model
 
-    try:
-        return asker(wiki), ()
-    except NightwikiError as error:
-        return None, (Degraded("model", f"{error.subject}: {error.cause}", error.next_step),)
+    return answering_model(wikis) if wanted else (None, ())

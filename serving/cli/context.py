@@ -54,7 +54,7 @@ def build(
     from flows.context import build_pack
 
     asked = open_wikis(ctx, folders)
-    model, trouble = asker_of(asked.wikis[0], not no_model)
+    model, trouble = asker_of(asked.wikis, not no_model)
     text = words(goal)
     if text == "-":
         text = sys.stdin.buffer.read().decode("utf-8", "replace")

@@ -52,7 +52,7 @@ def query(
     from flows.query import answer_events
 
     asked = open_wikis(ctx, folders)
-    model, trouble = asker_of(asked.wikis[0], not no_model)
+    model, trouble = asker_of(asked.wikis, not no_model)
     shown = _Terminal(len(asked.wikis) > 1)
     kept: list[Event] = []
     for event in answer_events(asked.engine, words(question), filters, as_of, model, (*asked.broken, *trouble)):

@@ -41,6 +41,7 @@ class StatusTool(OfWiki):
 
 
 class IngestTool(OfWiki):
+    wiki: Name = Field("", description="Name of the wiki; may be left out where one is served.")
     sources: Names = Field(
         (), description="Addresses (https://…), or files of the wiki's sources folder; all that is new, if left out."
     )
@@ -48,6 +49,7 @@ class IngestTool(OfWiki):
 
 
 class ReviewTool(OfWiki):
+    wiki: Name = Field("", description="Name of the wiki; if left out, the one where this page waits.")
     page: Name = Field(min_length=1, description="Slug of a page that waits.")
     decision: Literal["promote", "discard"]
     reason: str = Field("", max_length=2000, description="Why, for a discard.")

@@ -47,7 +47,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Name = Annotated[str, Path(max_length=500)]
-OfWiki = Annotated[str, Query(max_length=500, description="Name of the wiki; may be left out where one is served.")]
+OfWiki = Annotated[
+    str, Query(max_length=500, description="Name of the wiki; if left out, the one where this page waits.")
+]
 
 
 @dataclass(frozen=True, slots=True)

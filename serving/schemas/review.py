@@ -17,6 +17,7 @@ class CandidateItem(Item):
     source: list[str] = Field(description="Locations of the sources it came from.")
     ingested: str
     candidate_of: str = Field(description="Slug of the page it updates; empty for a new page.")
+    wiki: str | None = Field(None, description="Name of the wiki; absent where one is asked.")
 
 
 class CandidatesAnswer(Answer):

@@ -18,6 +18,7 @@ class SourceItem(Item):
     next_step: str
     pages: list[str] = Field(description="Slugs of the pages that cite it.")
     ignored: bool = False
+    wiki: str | None = Field(None, description="Name of the wiki; absent where one is asked.")
 
 
 class SourcesAnswer(Answer):
@@ -69,6 +70,8 @@ class StatusAnswer(Answer):
     contradictions: int = Field(0, description="Contradictions that wait for a decision.")
     locks: list[Lock] = Field(description="Locks held right now, and by whom.")
     degraded: list[Degraded]
+    wiki: str | None = Field(None, description="Name of the wiki; absent where one is asked.")
+    wikis: list[StatusAnswer] | None = Field(None, description="Where several were asked: each one's own.")
 
 
 class RunItem(Item):
@@ -79,6 +82,7 @@ class RunItem(Item):
     finished: str
     changed: int = Field(description="Number of vault files written.")
     undone_by: str
+    wiki: str | None = Field(None, description="Name of the wiki; absent where one is asked.")
 
 
 class RunsAnswer(Answer):
@@ -103,6 +107,7 @@ class ChangeItem(Item):
     title: str
     path: str
     change: Literal["created", "updated", "deleted"]
+    wiki: str | None = Field(None, description="Name of the wiki; absent where one is asked.")
 
 
 class ChangesAnswer(Answer):
