@@ -31,6 +31,7 @@ LIBRARIES = {
         "httpx",
         "httpx2",
         "idna",
+        "justext",
         "keyring",
         "lxml",
         "markdown_it",

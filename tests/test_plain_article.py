@@ -2,9 +2,10 @@
 
 import pytest
 import trafilatura
+from trafilatura import external
 
 from tasks.extraction import html as extract_html
-from tasks.extraction import html_tree, plain_article
+from tasks.extraction import html_tree, plain_article, whole_article
 
 SENTENCE = "The machine that the engineers built in the cellar added two numbers in the time of a breath. "
 PROSE = "".join(f"<p>{number}. {SENTENCE * 3}</p>" for number in range(8))
@@ -63,3 +64,17 @@ def test_what_is_no_page_gives_no_tree() -> None:
     """A line of text is not HTML."""
     assert html_tree.parse("just a line") is None
     assert html_tree.parse("") is None
+
+
+def test_the_whole_sequence_gives_what_it_gives_alone() -> None:
+    """Stop words that are loaded in one go change no result, where the last of the extractors has the say."""
+    boxes = "".join(f"<div><span>{number}. {SENTENCE * 2}</span></div>" for number in range(12))
+    text = page(f"<article><p>Short.</p></article>{boxes}")
+    alone = trafilatura.bare_extraction(text, include_comments=False)
+    assert words(whole_article.body(html_tree.parse(text), "")) == words(alone.body)
+
+
+def test_stop_words_are_those_of_every_language() -> None:
+    """Words of languages that stand far apart are known, in lower case."""
+    whole_article.body(html_tree.parse(page("<div>little</div>")), "")
+    assert {"the", "und", "это", "και"} <= set(external.JT_STOPLIST or ())

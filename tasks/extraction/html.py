@@ -12,7 +12,15 @@ from functools import cache
 from typing import Any
 
 from config.errors import SourceError
-from tasks.extraction import hidden_html, html_marks, html_metadata, html_tree, plain_article, web_walls
+from tasks.extraction import (
+    hidden_html,
+    html_marks,
+    html_metadata,
+    html_tree,
+    plain_article,
+    web_walls,
+    whole_article,
+)
 from tasks.extraction.extracted import Extracted, one_line, table
 from tasks.records import BlockKind, Outcome, Part
 
@@ -23,8 +31,6 @@ _BREAK = "\x1e"  # stands for a line break; line ends of the page's own text mea
 
 def extract(text: str, name: str = "", url: str = "") -> Extracted:
     """The article of an HTML page. Raises SourceError `needs_browser`, `no_content`, `paywalled` or `unreadable`."""
-    import trafilatura
-
     _quieten()
     tree = html_tree.parse(text)
     if tree is None:
@@ -37,10 +43,9 @@ def extract(text: str, name: str = "", url: str = "") -> Extracted:
     stated = html_metadata.read(tree, url)
     body = plain_article.body(copy(tree), text)
     if body is None:
-        document: Any = trafilatura.bare_extraction(tree, url=url or None, include_comments=False)
-        body = None if document is None else document.body
+        body = whole_article.body(tree, url)
     parts = () if body is None else tuple(_parts(body, 0))
-    wall = None if web_walls.long_enough(parts) else web_walls.judge(web_walls.look(tree), parts)
+    wall = None if web_walls.long_enough(parts) else web_walls.judge(tree, parts)
     if wall is not None:
         raise SourceError(name, wall.outcome, wall.reason, wall.next_step)
     return Extracted(

@@ -7,6 +7,7 @@ half of the time. Steps that cannot apply to a page are left out; a doubtful res
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -19,7 +20,9 @@ _NO_ARTICLE = (  # trafilatura drops these sooner or later; gone before it begin
     *("script", "style", "noscript", "template", "head", "link", "svg", "iframe", "object", "embed", "canvas", "map"),
     *("picture", "video", "audio", "nav", "footer", "button", "input", "select", "option", "label"),
 )
-_COMMENTS = ("omment", "comol", "disqus", "dsq-")  # in the names of elements that hold what readers say
+_COMMENTS = re.compile(  # names of elements that hold what readers say; each name begins a line
+    r"\n(?:[Cc]omment|comol|disqus_thread|dsq-comments)|(?:article|post)-comments"
+)
 _APPENDED = ("mvp-post-add", "nfinite", "elementor-share")  # ... that hold further articles and buttons
 _FORUM = "DiscussionForumPosting"
 
@@ -45,10 +48,10 @@ def body(tree: Any, source: str) -> Any | None:
     etree.strip_elements(tree, *_NO_ARTICLE, with_tail=False)
     whole = 0 if size > _PLAIN else len(" ".join(tree.text_content().split()))
     least = max(_LEAST, _OF_TEXT * whole) if whole else _OF_PARAGRAPHS * size
-    names = " ".join(_names()(tree))
+    names = "\n".join(["", *_names()(tree)])
     if any(name in names for name in _APPENDED):
         tree = prune_unwanted_nodes(tree, RAW_TREE_PRUNE_XPATH)
-    if any(name in names for name in _COMMENTS):
+    if _COMMENTS.search(names):
         tree = prune_unwanted_nodes(tree, REMOVE_COMMENTS_AND_LISTS_XPATH)
     cleaned = convert_tags(tree_cleaning(tree, _options()), _options())
     found, text = extract_content(cleaned, _options())

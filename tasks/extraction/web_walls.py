@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from tasks.markdown.letters import letters
 from tasks.records import BlockKind, Outcome, Part
 
 SHORT = 1200  # characters: above this an article stands on its own, whatever else the page says
@@ -117,16 +118,16 @@ _NOT_FOUND = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """What a raw page shows of walls, taken before extraction changes its tree."""
+    """What a raw page shows of walls."""
 
-    scripts: int
-    body_characters: int  # of text outside scripts and noscript
-    captcha: bool
-    shell: bool  # an empty mount point for a script framework
-    noscript: str
     not_free: bool  # says so itself, in its structured data
-    text: str  # the body's first words, for messages of walls
-    title: str
+    scripts: int = 0
+    body_characters: int = 0  # of text outside scripts and noscript
+    captcha: bool = False
+    shell: bool = False  # an empty mount point for a script framework
+    noscript: str = ""
+    text: str = ""  # the body's first words, for messages of walls
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +139,11 @@ class Wall:
     next_step: str
 
 
-def look(tree: Any) -> PageFacts:
-    """The facts about a parsed page; the tree is not changed."""
+def _look(tree: Any) -> PageFacts:
+    """All facts about a parsed page."""
     scripts = sum(1 for _ in tree.iter("script"))
     body = tree.find("body") if tree.tag == "html" else tree
     noscript = " ".join(" ".join("".join(node.itertext()).split()) for node in tree.iter("noscript"))[:2000]
-    not_free = any(
-        node.text and "isAccessibleForFree" in node.text and _NOT_FREE.search(node.text) for node in tree.iter("script")
-    )
     text, size = _visible(body) if body is not None else ("", 0)
     shell = False
     for node in tree.iter("div", "app-root", "main", "section"):
@@ -156,7 +154,20 @@ def look(tree: Any) -> PageFacts:
     )
     title = tree.find(".//title")
     return PageFacts(
-        scripts, size, captcha, shell, noscript, not_free, text, (title.text or "").strip() if title is not None else ""
+        not_free=_not_free(tree),
+        scripts=scripts,
+        body_characters=size,
+        captcha=captcha,
+        shell=shell,
+        noscript=noscript,
+        text=text,
+        title=(title.text or "").strip() if title is not None else "",
+    )
+
+
+def _not_free(tree: Any) -> bool:
+    return any(
+        node.text and "isAccessibleForFree" in node.text and _NOT_FREE.search(node.text) for node in tree.iter("script")
     )
 
 
@@ -187,11 +198,16 @@ def long_enough(parts: tuple[Part, ...]) -> bool:
     return sum(len(part.text) for part in parts if part.kind is not BlockKind.HEADING) >= SHORT
 
 
-def judge(page: PageFacts, parts: tuple[Part, ...]) -> Wall | None:
-    """The wall a page stands behind, or None when its parts are an article. Only for parts not `long_enough`."""
+def judge(tree: Any, parts: tuple[Part, ...]) -> Wall | None:
+    """The wall a parsed page stands behind, or None when the parts found on it are an article.
+
+    Only for parts not `long_enough`. The tree is not changed, and is searched only for very little text.
+    """
     prose = [part.text for part in parts if part.kind is not BlockKind.HEADING]
     text = "\n".join(prose)
     size = len(text)
+    wordless = letters(text) < 20
+    page = _look(tree) if size < VERY_SHORT or wordless else PageFacts(_not_free(tree))
     if (page.not_free and size < SHORT) or (
         size < SHORT and _WALL.search(text + "\n" + page.text[-1500:] if size < VERY_SHORT else text)
     ):
@@ -228,7 +244,7 @@ def judge(page: PageFacts, parts: tuple[Part, ...]) -> Wall | None:
         for words, outcome, reason, next_step in _NOTICES:
             if words.search(text) or words.search(page.title):
                 return Wall(outcome, reason, next_step)
-    if not text.strip() or sum(character.isalpha() for character in text) < 20:
+    if wordless:
         if page.scripts and page.body_characters < 100:
             return Wall(
                 Outcome.NEEDS_BROWSER,
