@@ -33,29 +33,33 @@ class Service:
 
 def service_of(wiki: Wiki, platform: str = sys.platform, api: bool = False) -> Service:
     """The service of this wiki on this system. Raises NightwikiError where neither systemd nor launchd is."""
-    command = (sys.executable, "-P", "-m", "serving.cli", "-w", str(wiki.root), "up", *(["--api"] if api else []))
     if platform == "darwin":
-        return _launchd(wiki, command)
+        return _launchd(wiki, command(wiki, api))
     if platform.startswith("linux"):
-        return _systemd(wiki, command)
+        return _systemd(wiki, command(wiki, api))
     cause = f"there is no service manager that nightwiki knows on {platform}"
     raise NightwikiError("up --install", cause, "Have your system run: nightwiki up")
+
+
+def command(wiki: Wiki, api: bool = False) -> tuple[str, ...]:
+    """How `nightwiki up` is started for this wiki, from any folder."""
+    return (sys.executable, "-P", "-m", "serving.cli", "-w", str(wiki.root), "up", *(["--api"] if api else []))
 
 
 def install(service: Service, run: Run | None = None) -> None:
     """Write the file and start the service. Raises NightwikiError when the service manager refuses."""
     service.path.parent.mkdir(parents=True, exist_ok=True)
     write_file(service.path, [service.text.encode()])
-    for command in service.start:
-        (run or _run)(command)
+    for each in service.start:
+        (run or _run)(each)
 
 
 def uninstall(service: Service, run: Run | None = None) -> bool:
     """Stop the service and remove its file; False when it was not installed."""
     if not service.path.exists():
         return False
-    for command in service.stop:
-        (run or _run)(command)
+    for each in service.stop:
+        (run or _run)(each)
     service.path.unlink()
     return True
 
@@ -66,7 +70,7 @@ def _label(wiki: Wiki) -> str:
     return f"{readable}-{hashlib.sha256(str(wiki.root).encode()).hexdigest()[:6]}"
 
 
-def _systemd(wiki: Wiki, command: Sequence[str]) -> Service:
+def _systemd(wiki: Wiki, start: Sequence[str]) -> Service:
     name = f"nightwiki-{_label(wiki)}.service"
     home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
     lines = [
@@ -75,7 +79,7 @@ def _systemd(wiki: Wiki, command: Sequence[str]) -> Service:
         "After=network.target",
         "",
         "[Service]",
-        f"ExecStart={_quote(command[0])} {' '.join(_quote(part, '$$') for part in command[1:])}",
+        f"ExecStart={_quote(start[0])} {' '.join(_quote(part, '$$') for part in start[1:])}",
         *(f"Environment={_quote(one)}" for one in _environment()),
         "Restart=on-failure",
         "RestartSec=10",
@@ -95,13 +99,13 @@ def _systemd(wiki: Wiki, command: Sequence[str]) -> Service:
     )
 
 
-def _launchd(wiki: Wiki, command: Sequence[str]) -> Service:
+def _launchd(wiki: Wiki, start: Sequence[str]) -> Service:
     label = f"nightwiki.{_label(wiki)}"
     path = Path.home() / "Library" / "LaunchAgents" / f"{label}.plist"
     log = str(wiki.state_dir / "logs" / "up.log")
     content = {
         "Label": label,
-        "ProgramArguments": list(command),
+        "ProgramArguments": list(start),
         "EnvironmentVariables": dict(one.split("=", 1) for one in _environment()),
         "WorkingDirectory": str(wiki.root),
         "RunAtLoad": True,
@@ -134,11 +138,11 @@ def _quote(text: str, dollar: str = "$") -> str:
     return escaped if re.fullmatch(r"[\w@%+=:,./$-]+", escaped) else f'"{escaped}"'
 
 
-def _run(command: Sequence[str]) -> None:
-    if shutil.which(command[0]) is None:
+def _run(words: Sequence[str]) -> None:
+    if shutil.which(words[0]) is None:
         step = "The file is written; have your system run it."
-        raise NightwikiError(command[0], "is not on this system, so the service could not be started", step)
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+        raise NightwikiError(words[0], "is not on this system, so the service could not be started", step)
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         said = " ".join((done.stderr or done.stdout).split()) or f"exit {done.returncode}"
-        raise NightwikiError(" ".join(command), said, "The file is written; start the service by hand.")
+        raise NightwikiError(" ".join(words), said, "The file is written; start the service by hand.")

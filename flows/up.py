@@ -30,12 +30,13 @@ if TYPE_CHECKING:
 Say = Callable[[str], None]
 
 
-def up(wiki: Wiki, say: Say, beside_it: Sequence[Sequence[str]] = ()) -> None:
-    """Serve the wiki's flows and watch its vault and settings until SIGTERM or SIGINT.
+def up(wiki: Wiki, say: Say, beside_it: Sequence[Sequence[str]] = ()) -> bool:
+    """Serve the wiki's flows and watch its vault and settings until SIGTERM or SIGINT; whether to begin anew then.
 
     `beside_it` are arguments of further `nightwiki` commands that run as long as this does, each in a process of its
     own. Raises BusyError when the wiki is already up.
     """
+    anew = threading.Event()
     with _one_at_a_time(wiki), _endpoint(wiki, wiki.settings.prefect.port, say) as endpoint:
         keep(wiki)
         variables = server.client_environment(wiki, endpoint.api_url) | {VARIABLE: str(kept_path(wiki))}
@@ -59,9 +60,19 @@ def up(wiki: Wiki, say: Say, beside_it: Sequence[Sequence[str]] = ()) -> None:
                     if (now.settings.prefect, now.state_dir) != (wiki.settings.prefect, wiki.state_dir):
                         say("What has changed in `prefect` and `state_dir` is taken up when you start this anew.")
 
-                def jumped() -> None:
+                def jumped(seconds: float) -> bool:
+                    if seconds < 0 and wiki.settings.prefect.mode == "own":
+                        # The server's services would wait until the clock is there again; only a new one does not.
+                        if OwnRuns(wiki).busy():
+                            return False
+                        anew.set()
+                        os.kill(os.getpid(), signal.SIGTERM)
+                        return True
                     with one_at_a_time:
                         take_up(served)
+                    if seconds < 0:
+                        say("A Prefect server that was up meanwhile may still wait: start yours anew.")
+                    return True
 
                 say(f"Prefect's console: {endpoint.ui_url}")
                 for line in _schedule(wiki):
@@ -75,7 +86,8 @@ def up(wiki: Wiki, say: Say, beside_it: Sequence[Sequence[str]] = ()) -> None:
 
             with _ended_by_signal():
                 serve(wiki, ready)
-    say("Stopped.")
+    say("Prefect is started anew." if anew.is_set() else "Stopped.")
+    return anew.is_set()
 
 
 def once(wiki: Wiki, listener: Progress, say: Say) -> NightReport:

@@ -1,8 +1,8 @@
 """Notices while `nightwiki up` runs that the computer's clock was set.
 
-Prefect plans the next few runs beforehand, by the clock. While it runs ahead (a flat battery, a virtual machine moved)
-runs are planned for that time, and when it is right again Prefect waits for them: no night would come until then. So
-the schedules are put on the server anew, which plans from now on.
+Prefect plans the next few runs beforehand, by the clock, and its services set their alarms by it. After a clock that
+ran ahead for a while is right again (a flat battery, a virtual machine moved), both wait for that time: no night would
+come until then. What is done about it is `jumped`'s business.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ from collections.abc import Callable
 LOOK_SECONDS = 10.0
 
 JUMP_SECONDS = 120.0
-"""Smaller corrections leave the planned runs as they are."""
+"""Smaller corrections harm nothing."""
+
+Jumped = Callable[[float], bool]
+"""Deals with a clock that was set by so many seconds; False when it cannot be done now and is to be tried again."""
 
 
 def steady() -> float:
@@ -29,7 +32,7 @@ class ClockWatch:
 
     def __init__(
         self,
-        jumped: Callable[[], None],
+        jumped: Jumped,
         say: Callable[[str], None],
         pause: float = LOOK_SECONDS,
         clock: Callable[[], float] = time.time,
@@ -54,9 +57,12 @@ class ClockWatch:
     def look(self) -> None:
         """Look once."""
         offset = self._clock() - self._even()
-        if abs(offset - self._offset) >= JUMP_SECONDS:
-            self._tell("The computer's clock was set; the next runs are planned anew.")
-            self._jumped()
+        moved = offset - self._offset
+        if abs(moved) >= JUMP_SECONDS:
+            way = "forward" if moved > 0 else "back"
+            self._tell(f"The computer's clock was set {way}; the next runs are planned anew.")
+            if not self._jumped(moved):
+                return
             self._said.clear()
         self._offset = offset  # also after small steps: a clock that is steered creeps, and that is no jump
 

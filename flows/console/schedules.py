@@ -11,6 +11,7 @@ from prefect.client.schemas.filters import (
     DeploymentFilter,
     DeploymentFilterId,
     FlowRunFilter,
+    FlowRunFilterStartTime,
     FlowRunFilterState,
     FlowRunFilterStateName,
     FlowRunFilterStateType,
@@ -57,7 +58,7 @@ def _standing(client: SyncPrefectClient, wiki: Wiki, entry: Timed, now: datetime
         return Standing(entry, following, served=False)
     active = {schedule.slug: schedule.active for schedule in there.schedules}
     paused = bool(entry.cron) and (there.paused or not active.get(entry.name, True))
-    last, good = _last(client, there.id, _BEGUN), _last(client, there.id, _GOOD)
+    last, good = _last(client, there.id, _BEGUN, now), _last(client, there.id, _GOOD, now)
     return Standing(
         entry,
         "" if paused else following,
@@ -69,9 +70,12 @@ def _standing(client: SyncPrefectClient, wiki: Wiki, entry: Timed, now: datetime
     )
 
 
-def _last(client: SyncPrefectClient, deployment: UUID, state: FlowRunFilterState) -> FlowRun | None:
+def _last(
+    client: SyncPrefectClient, deployment: UUID, state: FlowRunFilterState, now: datetime
+) -> FlowRun | None:
+    """The last run in one of these states; none that a clock which ran ahead has put into the future."""
     found = client.read_flow_runs(
-        flow_run_filter=FlowRunFilter(state=state),
+        flow_run_filter=FlowRunFilter(state=state, start_time=FlowRunFilterStartTime(before_=now)),
         deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[deployment])),
         sort=FlowRunSort.START_TIME_DESC,
         limit=1,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from datetime import UTC, datetime
 from uuid import UUID
 
+from prefect.client.orchestration import get_client
 from prefect.exceptions import TerminationSignal
 from prefect.runner import Runner
 
@@ -13,6 +15,7 @@ from config.errors import NightwikiError
 from config.wiki import Wiki
 from flows.console.automations import automate
 from flows.console.deployments import prepared
+from flows.console.early_runs import forget_early_runs
 
 MOST_RUNS = 2
 """Runs at once: a night, and one thing beside it, which finds the lock held or not."""
@@ -35,6 +38,8 @@ def serve(wiki: Wiki, ready: Callable[[TakeUp], None]) -> None:
             if not isinstance(found, UUID):
                 raise NightwikiError(deployment.full_name, "could not be served", "See the server's log.")
             ids[deployment.flow_name or ""] = found
+        with get_client(sync_client=True) as client:
+            forget_early_runs(client, ids.values(), datetime.now(UTC))
         automate(now, ids["nightly"])
 
     take_up(wiki)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 import click
 
 from config.wiki import Wiki
@@ -30,9 +33,12 @@ def up(wiki: Wiki, once: bool, api: bool, install: bool, uninstall: bool, yes: b
         _service(wiki, uninstall, api, yes, dry_run)
         return 0
     from flows import up as ups
+    from flows.install import command
 
     if not once:
-        ups.up(wiki, click.echo, [("serve", "-w", str(wiki.root))] if api else [])
+        if ups.up(wiki, click.echo, [("serve", "-w", str(wiki.root))] if api else []):
+            sys.stdout.flush()
+            os.execv(sys.executable, [*command(wiki, api)])
         return 0
     from serving.cli.ingest import EXIT_CODES
     from serving.cli.reports import show_report
