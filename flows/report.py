@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from flows.embedding import Embedded
 from flows.gathering import Gathering
@@ -34,7 +34,11 @@ def report_of(
     """The report of a run; `done` is None while nothing has been written yet."""
     records = sources or session.rows.sources
     touched = sorted(gathering.touched) if gathering is not None else []
-    pages = {**taken.vault.pages, **{page.id: page for page in (*drawn.created, *drawn.updated)}}
+    landed = set(done.landed) if done is not None else {write.path for write in drawn.writes}
+    created = [page for page in drawn.created if page.path in landed]
+    updated = [page for page in drawn.updated if page.path in landed]
+    instead = _instead(drawn, landed, records)
+    pages = {**taken.vault.pages, **{page.id: page for page in (*created, *updated)}}
     held = _waiting_by_source({**taken.vault.candidates, **{one.id: one for one in drawn.staged}}.values())
     lines = tuple(_line(records[source_id], pages, held) for source_id in touched if source_id in records)
     refused = tuple(Problem(one.path, one.reason) for one in done.refused) if done is not None else ()
@@ -46,14 +50,14 @@ def report_of(
         started=session.now,
         finished=session.now,
         sources=digests.count([record.outcome for record in records.values()]),
-        created=len(drawn.created) + len(taken.promoted),
-        updated=len(drawn.updated),
-        staged=len(drawn.staged),
+        created=len(created) + len(taken.promoted),
+        updated=len(updated),
+        staged=len(drawn.staged) + len(instead),
         removed=len(drawn.removed),
         changed=tuple(sorted({*taken.written, *(done.landed if done is not None else ())})),
         lines=lines,
         known=_known(records, set(touched)),
-        waiting=_waiting(taken, drawn, records),
+        waiting=(*instead, *_waiting(taken, drawn, records)),
         problems=problems,
         degraded=embedded.degraded,
         snapshot=done.snapshot if done is not None else taken.snapshot,
@@ -129,9 +133,28 @@ def _waiting(taken: Taken, drawn: Plan, records: Mapping[str, SourceRecord]) -> 
     return tuple(_staged(one, records) for one in order)
 
 
+def _instead(drawn: Plan, landed: Collection[str], records: Mapping[str, SourceRecord]) -> tuple[StagedLine, ...]:
+    """Candidates that were written because a page could not be."""
+    found = []
+    for write in drawn.writes:
+        other = write.otherwise
+        if other is None or write.path in landed or other.path not in landed:
+            continue
+        if isinstance(other, FileWrite):
+            found += [_staged(row, records) for row in other.changes.candidates]
+        else:
+            page = other.page
+            places = _places(page.sources, records)
+            found.append(StagedLine(page.slug, page.title, "new", page.confidence, other.reasons, places))
+    return tuple(found)
+
+
 def _staged(one: CandidateRecord, records: Mapping[str, SourceRecord]) -> StagedLine:
-    places = tuple(records[source_id].location for source_id in one.sources if source_id in records)
-    return StagedLine(one.slug, one.title, one.kind, one.confidence, one.reasons, places)
+    return StagedLine(one.slug, one.title, one.kind, one.confidence, one.reasons, _places(one.sources, records))
+
+
+def _places(sources: Sequence[str], records: Mapping[str, SourceRecord]) -> tuple[str, ...]:
+    return tuple(records[source_id].location for source_id in sources if source_id in records)
 
 
 def keep_note(session: Session, report: NightReport) -> FileWrite | None:

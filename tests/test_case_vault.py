@@ -158,6 +158,7 @@ def test_a_name_taken_by_a_folder_makes_the_page_wait(tmp_path: Path) -> None:
     (wiki.root / "wiki/eniac.md").mkdir(parents=True)
     report = run(wiki)
     assert report.problems[0].subject == "wiki/eniac.md" and "[[eniac" not in page(wiki.root, "index")
+    assert (report.created, report.staged) == (0, 1)
     assert (wiki.root / "wiki/candidates/eniac.md").exists() and broken(wiki) == []
 
 
@@ -205,7 +206,9 @@ def test_a_read_only_page_waits_as_an_update(tmp_path: Path) -> None:
     before = page(wiki.root, "eniac")
     (wiki.root / "wiki/eniac.md").chmod(0o444)
     put(wiki.root, "raw_sources/machine.md", CORRECTED)
-    assert run(wiki, 2).problems[0].cause == "the file is read-only"
+    report = run(wiki, 2)
+    assert report.problems[0].cause == "the file is read-only" and [one.slug for one in report.waiting] == ["eniac"]
+    assert (report.updated, report.staged) == (0, 1)
     assert page(wiki.root, "eniac") == before and "17,468" in page(wiki.root, "candidates/eniac.update")
     assert run(wiki, 3).changed == () and broken(wiki) == []
 
