@@ -48,6 +48,7 @@ IndexStart = Callable[[Sequence[PageRecord], Sequence[ChunksRecord]], None]
 MOST_DELTAS = 8
 SYNC = "sync"               # the kind of run that only records a person's edits
 GRACE = timedelta(hours=1)  # a reader elsewhere may still be opening the files of a snapshot just replaced
+MOST_DROPPED = 10           # past their time that go in one night; a quarter of all, when that is more
 _INDEX_GRACE = 300         # seconds, for one that is opening the index of the snapshot before
 _TEXTS = frozenset({"markdown", "page", "title"})  # long columns that are never a hash
 _GROUP = 256                # rows of a row group: a hit's text is read without its whole table
@@ -137,7 +138,8 @@ class Snapshots:
         """Drop snapshots replaced longer than `keep_days` ago, and files nothing names; the ids dropped.
 
         The current one stays, those open in this process, and those replaced within the last hour. Of snapshots that
-        one sync after another made, a day later only the last is kept.
+        one sync after another made, a day later only the last is kept. The oldest go first, and only some at a time: a
+        clock that runs a year ahead for a night does not take the whole past along.
         """
         current = self.current()
         if current is None:
@@ -147,13 +149,16 @@ class Snapshots:
         open_here = pinned(self.layout.root)
         manifests = Reader(self.layout.root.parent).history()
         dropped = []
+        aged, most_aged = 0, max(MOST_DROPPED, len(manifests) // 4)
         for index, manifest in enumerate(manifests):
             if manifest.id == current.id or manifest.id in open_here:
                 continue
             replaced = manifests[index + 1].created if index + 1 < len(manifests) else manifest.created
             # One edit, one snapshot: of yesterday's edits only the last before a run, and the last of all, is kept.
             between = manifest.kind == SYNC and index + 1 < len(manifests) and manifests[index + 1].kind == SYNC
-            if _moment(replaced) < (thin if between else limit):
+            old = _moment(replaced) < limit and aged < most_aged
+            aged += old
+            if old or (between and _moment(replaced) < thin):
                 self.layout.manifest(manifest.id).unlink(missing_ok=True)
                 dropped.append(manifest.id)
         kept = [manifest for manifest in manifests if manifest.id not in dropped]

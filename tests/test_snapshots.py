@@ -10,7 +10,7 @@ import pytest
 
 from storage.durable import fsync_file
 from storage.reader import Reader, Tables
-from storage.snapshots import MOST_DELTAS, Snapshots
+from storage.snapshots import MOST_DELTAS, MOST_DROPPED, Snapshots
 from tasks.records import PageRecord
 
 DAY = "2026-05-{:02}T02:00:00Z"
@@ -101,6 +101,14 @@ def test_old_snapshots_go_and_the_current_one_stays(snapshots: Snapshots) -> Non
     assert current is not None
     named = {segment.file for segment in current.tables["pages"]}
     assert {file.name for file in snapshots.layout.segments.iterdir()} == named
+
+
+def test_a_clock_that_runs_ahead_does_not_take_the_whole_past(snapshots: Snapshots) -> None:
+    """Past their time, the oldest go first, and only some in one night."""
+    ids = [publish(snapshots, number, [page(number)]) for number in range(1, 26)]
+    assert snapshots.retention(30, "2027-06-01T00:00:00Z") == tuple(ids[:MOST_DROPPED])
+    assert snapshots.retention(30, "2027-06-02T00:00:00Z") == tuple(ids[MOST_DROPPED : 2 * MOST_DROPPED])
+    assert snapshots.retention(30, "2027-06-03T00:00:00Z") == tuple(ids[2 * MOST_DROPPED : 24])
 
 
 def test_of_a_days_edits_the_last_is_kept(snapshots: Snapshots) -> None:
