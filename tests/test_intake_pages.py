@@ -83,3 +83,25 @@ def test_an_article_about_such_notices_passes() -> None:
     """What is long enough to be an article is one."""
     words = "The error page says 404 Not Found, and the page you are looking for does not exist. "
     assert len(extract(page(words, *FILLER)).parts) > 4
+
+
+@pytest.mark.parametrize(
+    ("shown", "words"),
+    [
+        ("<div>Built<div>1831 by Corporal Ives</div></div>", "Built 1831 by Corporal Ives"),
+        ("<div>Height<p>28 metres</p>Weight<p>5 tons</p></div>", "Height 28 metres Weight 5 tons"),
+        (
+            "<ul><li><div>Built</div><div>1831</div></li><li>Name<div>Gannet</div></li></ul>",
+            "- Built 1831\n- Name Gannet",
+        ),
+        ("<ul><li><div>Bu<b>il</b>t</div></li><li>at sea</li></ul>", "- Built\n- at sea"),
+        (
+            "<table><tr><td>Crew</td><td><ul><li>Ives</li><li>Lee</li></ul></td></tr><tr><td>Sea</td><td>Bay</td></tr></table>",
+            "| Crew | Ives; Lee |\n| --- | --- |\n| Sea | Bay |",
+        ),
+    ],
+    ids=["div in div", "text between", "blocks in items", "letters stay together", "list in a cell"],
+)
+def test_edges_of_blocks_part_words(shown: str, words: str) -> None:
+    """Cards and boxes of a page keep their words apart, and a table's cell its list."""
+    assert words in [part.text for part in extract(page(*FILLER).replace("</article>", f"{shown}</article>")).parts]

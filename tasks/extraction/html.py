@@ -39,6 +39,7 @@ def extract(text: str, name: str = "", url: str = "") -> Extracted:
         )
     if "<sup" in text or "<math" in text or "<SUP" in text:
         html_marks.spell_out(tree)
+    html_marks.part_blocks(tree)
     hidden = hidden_html.remove(tree, text)
     stated = html_metadata.read(tree, url)
     body = plain_article.body(copy(tree), text)

@@ -6,6 +6,7 @@ An extractor drops formulas and lowers every digit: 10⁵ would be cited as 105,
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any
 
 _RAISED = str.maketrans("0123456789+-\u2212=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
@@ -15,6 +16,8 @@ _NOTE_CLASSES = ("reference", "footnote", "noteref", "fnref")
 _FORMULAS = ("mwe-math-element", "katex-display", "katex")  # classes around a formula that is there more than once
 _STYLE = re.compile(r"^\{\\(?:display|text)style\s*(.*)\}$", re.DOTALL)
 _DEEPEST = 40
+_ITEMS = frozenset({"li", "dd", "dt"})
+_INLINE = frozenset({"a", "abbr", "b", "br", "code", "em", "i", "img", "small", "span", "strong", "sub", "sup", "time"})
 
 
 def spell_out(tree: Any) -> None:
@@ -29,6 +32,40 @@ def spell_out(tree: Any) -> None:
         whole = _whole(math)
         if whole.getparent() is not None:
             _replace(whole, _tex(math) or _line(math, 0))
+
+
+def part_blocks(tree: Any) -> None:
+    """Puts a blank where nothing but the edge of a block stands between two words, for such edges are lost later.
+
+    Blocks in a list's item and lists in a table's cell, which would be glued or dropped, become pieces of running text.
+    """
+    for block in tree.iter("div", "p"):
+        before, parent = block.getprevious(), block.getparent()
+        if before is not None:
+            if before.tail and not before.tail[-1].isspace():
+                before.tail += " "
+        elif parent is not None and parent.text and not parent.text[-1].isspace():
+            parent.text += " "
+        if not block.tail or not block.tail[0].isspace():
+            block.tail = " " + (block.tail or "")
+        if parent is not None and parent.tag in _ITEMS and all(child.tag in _INLINE for child in block):
+            block.tag = "span"
+    for cell in _listed_cells()(tree):
+        for item in cell.iter("li"):
+            if item.getnext() is not None:
+                item.tail = "; "
+        for element in list(cell.iter("ul", "ol", "li")):
+            element.tag = "span"
+
+
+@cache
+def _listed_cells() -> Any:
+    """Finds the cells of a data table that hold a list; cells with paragraphs or headings are there for layout."""
+    from lxml import etree
+
+    return etree.XPath(
+        "//li/ancestor::td[1][not(descendant::p or descendant::table or descendant::h2 or descendant::h3)]"
+    )
 
 
 def _is_note(sup: Any, words: str) -> bool:
