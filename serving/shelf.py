@@ -67,9 +67,7 @@ class Shelf:
             return
         with self._lock:
             before = self.served
-            self.served = tuple(
-                one if one.stamp == _stamp(one.root) else self._open(one.root, one) for one in before
-            )
+            self.served = tuple(one if one.stamp == _stamp(one.root) else self._open(one.root, one) for one in before)
             if any(now.wiki != then.wiki for now, then in zip(self.served, before, strict=True)):
                 self.engine = self._engines()
 
@@ -92,11 +90,7 @@ class Shelf:
 
     def _engines(self) -> Engine:
         return Engine(
-            [
-                replace(ready(one.wiki, self._cache), name=one.name)
-                for one in self.served
-                if one.wiki is not None
-            ]
+            [replace(ready(one.wiki, self._cache), name=one.name) for one in self.served if one.wiki is not None]
         )
 
     def troubles(self) -> Sequence[Degraded]:
@@ -125,7 +119,9 @@ class Shelf:
 
     def asker(self, names: Sequence[str]) -> tuple[Asker | None, Sequence[Degraded]]:
         """The language model that all wikis asked agree on, or None and why there is none."""
-        return answering_model([one.wiki for one in self.served if one.wiki and (not names or one.name in names)])
+        return answering_model(
+            {one.name: one.wiki for one in self.served if one.wiki is not None and (not names or one.name in names)}
+        )
 
 
 def _stamp(root: Path) -> Stamp:

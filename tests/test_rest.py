@@ -276,7 +276,7 @@ def test_a_model_is_shown_only_wikis_that_name_it(demo: Path, tmp_path: Path) ->
     """Of wikis that name different models none is asked, and the answer says why."""
     other = Path(shutil.copytree(demo, tmp_path / "second"))
     settings = demo / "nightwiki.yaml"
-    settings.write_text(settings.read_text() + "\nmodel: anthropic:some-model\n")
+    settings.write_text(settings.read_text().replace('\nmodel: ""\n', "\nmodel: anthropic:some-model\n"))
     with rest(demo, other) as client:
         told = client.post("/query", json={"question": "who built the Z3"}).json()
         assert told["sentences"] and all(one["checked"] == "quoted" for one in told["sentences"])

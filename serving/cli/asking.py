@@ -124,4 +124,4 @@ def asker_of(wikis: Sequence[Wiki], wanted: bool) -> tuple[Asker | None, tuple[D
     """The language model of these wikis, or why it cannot be asked although their settings name one."""
     from serving.opening import answering_model
 
-    return answering_model(wikis) if wanted else (None, ())
+    return answering_model({str(wiki.root): wiki for wiki in wikis}) if wanted else (None, ())
