@@ -88,7 +88,7 @@ def test_validators_are_sent_only_where_they_belong(web: Web, opened: Open) -> N
 @pytest.mark.parametrize(
     ("status", "outcome"),
     [
-        (204, Outcome.NO_CONTENT), (206, Outcome.UNREADABLE), (304, Outcome.UNREADABLE), (400, Outcome.REFUSED),
+        (204, Outcome.NO_CONTENT), (206, Outcome.UNREADABLE), (304, Outcome.BLOCKED), (400, Outcome.REFUSED),
         (401, Outcome.REFUSED), (402, Outcome.PAYWALLED), (403, Outcome.BLOCKED), (404, Outcome.GONE),
         (408, Outcome.TIMED_OUT), (410, Outcome.GONE), (429, Outcome.BLOCKED), (451, Outcome.REFUSED),
         (500, Outcome.BLOCKED), (501, Outcome.BLOCKED), (503, Outcome.BLOCKED), (504, Outcome.TIMED_OUT),

@@ -68,3 +68,19 @@ def test_an_empty_answer_is_about_the_address() -> None:
         sniff(b"", "https://example.org/page", "text/html")
     assert (caught.value.outcome, caught.value.cause) == (Outcome.NO_CONTENT, "the answer is empty")
     assert caught.value.next_step == "Check the address."
+
+
+def test_a_version_in_robots_does_not_hide_our_name(web: Web, fetcher: Fetcher) -> None:
+    """A rule for `nightwiki/0.1` is a rule for us."""
+    web.route("/robots.txt", Reply(200, b"User-agent: nightwiki/0.1 # them\nDisallow: /a\n"))
+    with pytest.raises(SourceError) as caught:
+        fetcher.fetch(web.url("/a"))
+    assert caught.value.outcome == Outcome.REFUSED
+
+
+def test_unchanged_said_to_one_who_has_nothing_is_passing(web: Web, fetcher: Fetcher) -> None:
+    """A cache that is confused today may be right tomorrow."""
+    web.route("/", Reply(304))
+    with pytest.raises(SourceError) as caught:
+        fetcher.fetch(web.url())
+    assert caught.value.outcome == Outcome.BLOCKED

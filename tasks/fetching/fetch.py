@@ -263,6 +263,8 @@ class Fetcher:
             outcome = Outcome.TIMED_OUT if status in {408, 504} else Outcome.BLOCKED
             stop = status == HTTPStatus.TOO_MANY_REQUESTS or asked > _LONGEST_WAIT
             raise FetchError(url, outcome, said, _LATER, again=True, retry_after=asked, host_down=stop)
+        if status == HTTPStatus.NOT_MODIFIED:
+            raise FetchError(url, Outcome.BLOCKED, f"{said} to one who has nothing", _LATER)
         if status in {404, 410}:
             raise FetchError(url, Outcome.GONE, said, "Check the address, or take it off the list.")
         if status == HTTPStatus.PAYMENT_REQUIRED:

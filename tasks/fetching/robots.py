@@ -19,6 +19,7 @@ from tasks.records import Outcome
 ROBOTS_BYTES = 500 * 1024
 """RFC 9309, 2.5: at least this much is to be read; the rest is left."""
 
+_VERSION = re.compile(r"^(\s*user-agent\s*:\s*[A-Za-z_-]+)/[^\s#]*", re.IGNORECASE)
 _MAX_STARS = 4  # a pattern with more serves no site, and costs the matcher dearly
 _MAX_DELAY = 30.0  # longer crawl delays would let one host hold up a night
 
@@ -84,7 +85,8 @@ class Robots:
 def _harmless(text: str) -> str:
     """The rules without NUL and without patterns that only exist to slow a matcher down.
 
-    A rule with too many stars is cut at one of them: it then forbids more, never less.
+    A rule with too many stars is cut at one of them: it then forbids more, never less. A version behind a program's
+    name means nothing, as for the search engines.
     """
     kept = []
     for line in text.replace("\0", "").splitlines():
@@ -92,5 +94,5 @@ def _harmless(text: str) -> str:
             if not line.strip().lower().startswith("disallow"):
                 continue
             line = "*".join(line[:2048].split("*")[:_MAX_STARS]) + "*"
-        kept.append(line)
+        kept.append(_VERSION.sub(r"\1", line))
     return "\n".join(kept)
