@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping, Sequence
 
 from config.wiki import Wiki
@@ -14,6 +15,7 @@ from tasks.records import PageRecord
 from tasks.text_bytes import decode, digest, encode
 
 ROUTING = "ROUTING.md"
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def index_path(wiki: Wiki) -> str:
@@ -87,8 +89,9 @@ def _entry(page: PageRecord) -> index_page.Entry:
 
 
 def note_text(vault: Vault, path: str) -> str | None:
-    """Return the text of a vault file, or None when there is none."""
+    """Return the text of a vault file, or None when there is none that can be read and written as UTF-8."""
     try:
-        return decode(vault.read(path))
+        content = vault.read(path)
     except OSError:
         return None
+    return None if content.startswith(_UTF_16) else decode(content)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from config.wiki import Wiki, open_wiki
+from flows.scaffold import scaffold
 from flows.session import open_state
+from flows.steps import DirectRunner
 from tests import wikis
 from tests.invariants import broken
 from tests.wikis import COLOSSUS, ENIAC, SETTINGS, page, put, run
@@ -262,3 +264,16 @@ def test_a_page_with_the_marks_of_a_merge_is_not_written(tmp_path: Path) -> None
         run(wiki, day)
     assert "17,468" in page(wiki.root, "eniac") and "sixty panels" in page(wiki.root, "eniac")
     assert "<<<<" not in page(wiki.root, "eniac") and "## Design" in page(wiki.root, "eniac")
+
+
+def test_lists_in_utf_16_are_left_alone(tmp_path: Path) -> None:
+    """A line in UTF-8 would make the rest of the file unreadable."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC)
+    run(wiki)
+    mine = "## Machines\n\n- [[eniac]]\n".encode("utf-16")
+    for path in ("wiki/index.md", "ROUTING.md"):
+        (wiki.root / path).write_bytes(mine)
+    put(wiki.root, "raw_sources/codes.md", COLOSSUS)
+    assert run(wiki, 2).changed == ("wiki/colossus.md",)
+    assert "no file that can be read" in scaffold(wiki, DirectRunner(), "2026-03-03T12:00:00Z").left
+    assert all((wiki.root / path).read_bytes() == mine for path in ("wiki/index.md", "ROUTING.md"))
