@@ -19,6 +19,7 @@ from zoneinfo import ZoneInfo
 
 from prefect import flow, tags
 from prefect.client.schemas.objects import State
+from prefect.context import TagsContext
 from prefect.events.worker import EventsWorker
 from prefect.logging.handlers import APILogHandler
 from prefect.runtime import flow_run
@@ -184,7 +185,8 @@ async def _in_thread(work: Callable[[PrefectRunner], State[None]]) -> State[None
     caller = _caller.get()
 
     def carry_out() -> State[None]:
-        with Bars() as bars:
+        # The tags are the run's: a task that had them would ask the server, before it begins, for limits by each.
+        with TagsContext(current_tags=set()), Bars() as bars:
             return work(PrefectRunner(bars, stop, caller.listener if caller else silent))
 
     try:

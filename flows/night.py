@@ -172,7 +172,7 @@ class _Night:
             pages.pop(page.id, None)
         fresh = [*taken.vault.changed, *drawn.created, *drawn.updated, *drawn.relinked]
         embedded = Embedded()
-        if not session.dry:
+        if not session.dry and session.wiki.settings.search.vector != "off":
             embedded = runner.run("embed", embed_pages, session, [*pages.values()], fresh, runner)
         sources = cited_by(gathering.records, drawn)
         planned = report_of(session, gathering, taken, drawn, sources, embedded, None)

@@ -1,14 +1,12 @@
-"""Sources from bytes to documents: the batches of a night's reading, and what they gave."""
+"""Sources from bytes to documents: the steps of a night's reading, and what they gave."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
-from typing import TypeVar
 
 from config.settings import Settings
 from flows.copies import place_for
@@ -24,8 +22,6 @@ from tasks.records import TRANSIENT, ChunksRecord, DocumentRecord, Outcome
 from tasks.text_bytes import digest, encode
 
 log = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 BATCH = 250
 """Sources read in one step; a night over very many uses larger steps, so that it has at most `MOST_BATCHES`."""
@@ -57,13 +53,12 @@ class Reading:
             return
         size = max(BATCH, -(-len(jobs) // MOST_BATCHES))
         steps = -(-len(jobs) // size)
-        done = 0
         limit = self._session.wiki.settings.compile.sentences
         with self._reader(self._session.wiki.settings, partial(analyse_document, limit=limit)) as pool:
-            for number, batch in enumerate(batched(jobs, size), start=1):
+            results = _Results(jobs, lambda left: pool.read(self._in_time(left, gathering)))
+            for number in range(1, steps + 1):
                 name = "read" if steps == 1 else f"read {number} of {steps}"
-                self._runner.run(name, self._read_batch, pool, batch, gathering, done, len(jobs))
-                done += len(batch)
+                self._runner.run(name, self._take_some, results, min(number * size, len(jobs)), gathering, len(jobs))
             if isinstance(pool, ReadingPool) and len(jobs) >= FEW:
                 self._crew.adopt(pool.release())  # they have loaded already what the next steps need
 
@@ -78,12 +73,10 @@ class Reading:
         path.write_bytes(former.document)
         return replace(job, previous=str(path))
 
-    def _read_batch(
-        self, pool: SourceReader, jobs: Sequence[ReadJob], gathering: Gathering, before: int, total: int
-    ) -> None:
-        for done, result in enumerate(pool.read(self._in_time(jobs, gathering)), start=before + 1):
+    def _take_some(self, results: _Results, until: int, gathering: Gathering, total: int) -> None:
+        for result in results.until(until):
             self._take(result, gathering)
-            self._runner.progress("read", done, total)
+            self._runner.progress("read", results.taken + 1, total)
 
     def _in_time(self, jobs: Sequence[ReadJob], gathering: Gathering) -> Iterator[ReadJob]:
         """The jobs, as they are asked for, until the run's time is used up; the others are put off."""
@@ -134,13 +127,30 @@ class Reading:
         return {row.id: row for row in rows if isinstance(row, DocumentRecord)}
 
 
+class _Results:
+    """What reading the jobs gives, in steps: the processes read on while one step ends and the next one begins."""
+
+    def __init__(self, jobs: Sequence[ReadJob], read: Callable[[Sequence[ReadJob]], Iterator[ReadResult]]) -> None:
+        self._read = read
+        self._left = {job.source_id: job for job in jobs}
+        self._stream: Iterator[ReadResult] | None = None
+        self.taken = 0
+
+    def until(self, count: int) -> Iterator[ReadResult]:
+        """The next results, until so many have been taken in all, or none is left.
+
+        A result is taken once the next one is asked for. After an error, those that are not taken are read again.
+        """
+        stream = self._stream or self._read([*self._left.values()])
+        self._stream = None
+        while self.taken < count and (result := next(stream, None)) is not None:
+            if result.source_id in self._left:  # else it was on its way when an error came, and was read twice
+                yield result
+                del self._left[result.source_id]
+                self.taken += 1
+        self._stream = stream
+
+
 def _hidden(removed: int) -> tuple[str, ...]:
     pieces = "1 hidden piece of text was" if removed == 1 else f"{removed} hidden pieces of text were"
     return (f"{pieces} taken out",) if removed else ()
-
-
-def batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
-    """The items in tuples of `size`; the last one may be shorter."""
-    rest = iter(items)
-    while batch := tuple(islice(rest, size)):
-        yield batch

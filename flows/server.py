@@ -100,6 +100,7 @@ def client_environment(wiki: Wiki, api_url: str) -> dict[str, str]:
         kept = {name: value for name, value in kept.items() if not name.startswith("PREFECT_")}
         kept["PREFECT_HOME"] = str(home(wiki))
         kept["PREFECT_API_SSL_CERT_FILE"] = str(_one_authority(wiki))
+        kept["PREFECT_CLIENT_CSRF_SUPPORT_ENABLED"] = "false"  # our server asks for no token; each client would ask it
     source = Path(__file__).resolve().parents[1]
     if "site-packages" not in source.parts:  # run from a checkout: its folder must be found from anywhere
         kept["PYTHONPATH"] = str(source)
