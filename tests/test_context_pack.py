@@ -187,3 +187,17 @@ def test_an_empty_goal_is_refused(wiki: Engine) -> None:
     """There is nothing to look for."""
     with pytest.raises(NightwikiError, match="is empty"):
         build_pack(wiki, " \n")
+
+
+def test_a_broad_goal_fills_its_budget(tmp_path: Path) -> None:
+    """Where no page stands out, each that shares a word with the goal has a place, best first; others have none."""
+    says = "{0} was a pioneer of computing. {0} worked long ago."
+    people = [page(n, name, says.format(name)) for n, name in _PIONEERS]
+    search = engine(tmp_path, [*people, page(9, "Cheese", "Cheese is made of milk.")])
+    pack = build_pack(search, "history of early computing pioneers", 2000)
+    assert {one.title for one in pack.pages} == {name for _, name in _PIONEERS}
+    relevance = [one.relevance for one in pack.pages]
+    assert relevance == sorted(relevance, reverse=True) and all(0 < one <= 1 for one in relevance)
+
+
+_PIONEERS = tuple(enumerate(("Lovelace", "Babbage", "Hopper", "Zuse", "Turing"), 1))

@@ -35,6 +35,12 @@ SHARE = 0.4
 FLOOR = 0.35
 """Pages below this share of the best page's relevance are noise to an agent."""
 
+BROAD = 0.5
+"""Where not even the best page is as relevant as this, the goal is a broad one: every page that shares a word with it
+may fill what is left of the budget, as in a small wiki that is all about the goal."""
+
+_FAINT = 0.01  # relevance of a packed page, at least
+
 ALIKE = 0.85
 """Share of a passage's words that stand in one that was taken before, from which on it says nothing new."""
 
@@ -174,7 +180,7 @@ def choose(
     tokens would do.
     """
     best = max((page.relevance for page in found.pages), default=0.0)
-    pages = [page for page in found.pages if page.relevance >= FLOOR * best]
+    pages = _worth_packing(found.pages, best)
     empty = _pack(goal, found, budget, form, {}, pages, (), len(pages))
     frame = counted(empty, count).tokens_used
     packing = _Packing(pages, found.weights, form, count, len(found.wikis) > 1, budget - frame)
@@ -189,6 +195,15 @@ def choose(
     raise NightwikiError(
         f"a budget of {budget} tokens", "is too small for a pack that holds anything", f"Ask for {least} or more"
     )
+
+
+def _worth_packing(pages: Sequence[FoundPage], best: float) -> list[FoundPage]:
+    """The pages that may be packed, in their order; `best` is the highest relevance among them."""
+    return [
+        replace(page, relevance=max(page.relevance, _FAINT))
+        for page in pages
+        if page.relevance >= FLOOR * best or (best < BROAD and any(block.score > 0 for block in page.blocks))
+    ]
 
 
 def _fill(packing: _Packing, max_per_page: int) -> None:
