@@ -35,6 +35,8 @@ KIND = "scaffold"
 Grouped = Mapping[str, tuple[Entry, ...]]
 """Pages by category."""
 
+UNNAMED = "no model named the new categories"
+
 log = logging.getLogger(__name__)
 
 
@@ -140,8 +142,8 @@ def _by_model(
         model = connect(session)
         return (draw(ByModel(TimedAsker(model, session.limit))), "") if model is not None else (None, "")
     except (ModelError, MissingExtraError) as error:
-        log.warning("categories are named by words: %s", error)
-        return None, f"no model named the new categories: {error}"
+        log.warning(UNNAMED)  # no more than that: a refused answer may tell what pages are about
+        return None, f"{UNNAMED}: {error}"
     finally:
         if isinstance(model, WikiAsker):
             model.close()

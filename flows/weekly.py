@@ -18,7 +18,7 @@ from flows import server
 from flows.expired_results import drop_expired
 from flows.lint import LintReport, lint
 from flows.routing import RoutingReport, clean
-from flows.scaffold import ScaffoldReport, scaffold
+from flows.scaffold import UNNAMED, ScaffoldReport, scaffold
 from flows.session import open_state, parse_moment
 from flows.steps import StepRunner
 from tasks.records import Finding
@@ -94,8 +94,10 @@ def of_scaffold(report: ScaffoldReport) -> Tidied:
     """What the index holds now."""
     pages = sum(number for _, number in report.categories)
     said = report.left or f"{_many(pages, 'page')} in {_many(len(report.categories), 'category', 'categories')}"
-    said += f" ({report.note})" if report.note else ""
-    return Tidied("scaffold", said, "\n".join(f"- {_cell(name)}: {number}" for name, number in report.categories))
+    said += f" ({UNNAMED})" if report.note else ""
+    note = f"{_cell(report.note)}\n\n" if report.note else ""
+    rows = "\n".join(f"- {_cell(name)}: {number}" for name, number in report.categories)
+    return Tidied("scaffold", said, note + rows)
 
 
 def of_routing(report: RoutingReport) -> Tidied:

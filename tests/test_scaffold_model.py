@@ -115,7 +115,9 @@ def test_after_a_bad_answer_the_words_decide_and_it_is_said(tmp_path: Path, kind
             model.web.route("/v1/chat/completions")
         report = week(wiki)
         assert listed(wiki) == {REST: ("colossus", "eniac", "tea", "wren")} and model.calls <= 2
-    assert report.note.startswith("no model named the new categories: ") and report.note in of_scaffold(report).said
+    assert report.note.startswith("no model named the new categories: ")
+    told = of_scaffold(report)
+    assert "no model named the new categories" in told.said and "http" not in told.said and told.detail
 
 
 def test_too_many_new_categories_are_refused() -> None:

@@ -204,6 +204,22 @@ def test_a_wiki_with_its_own_server_may_move(
     assert house.api.get(f"deployments/{house.stranger['id']}")["name"] == "theirs"
 
 
+def test_a_wiki_may_be_a_guest_on_anothers_own_server(
+    house: House, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The host leaves the guest's deployments there, and takes them for leftovers once the guest has gone."""
+    host = small_wiki(tmp_path / "host")
+    host.state_dir.mkdir(exist_ok=True)
+    endpoint_path(host).write_text(json.dumps({"pid": os.getpid(), "api_url": house.api.url, "started": ""}))
+    guest = existing(small_wiki(tmp_path / "guest"), house.api.url)
+    assert changes(capsys, guest)["nightly/guest"] == "created"
+    assert set(changes(capsys, host, "--dry-run").values()) == {"created"}
+    assert set(changes(capsys, host).values()) == {"created"}
+    assert set(changes(capsys, guest).values()) == {"unchanged"}
+    shutil.rmtree(guest.root)
+    assert changes(capsys, host)["nightly/guest"] == "deleted"
+
+
 @pytest.mark.parametrize(
     ("cron", "zone", "day"),
     [

@@ -7,6 +7,7 @@ console stays: a paused schedule or deployment is paused afterwards, too.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 from prefect.client.orchestration import SyncPrefectClient, get_client
@@ -21,7 +22,7 @@ from prefect.flows import Flow
 from prefect.types.entrypoint import EntrypointType
 
 from config.errors import NightwikiError
-from config.wiki import Wiki
+from config.wiki import Wiki, open_wiki
 from flows import deployed
 from flows.console import questions
 
@@ -94,18 +95,30 @@ def apply(wiki: Wiki, dry_run: bool = False) -> tuple[Applied, ...]:
 
 
 def drop_former(client: SyncPrefectClient, wiki: Wiki, dry_run: bool = False) -> tuple[Applied, ...]:
-    """Delete what this wiki's folder had on the server under a name that it no longer has."""
+    """Delete what this wiki's folder had on the server under a name that it no longer has.
+
+    On a server of the wiki's own that is all but the deployments of wikis whose settings send their runs there.
+    """
     found = client.read_deployments(deployment_filter=DeploymentFilter(tags=DeploymentFilterTags(all_=[TAG])))
     own = wiki.settings.prefect.mode == "own"
     former = [
         one
         for one in found
-        if one.name != wiki.name and (own or (one.parameters or {}).get("wiki") == str(wiki.root))
+        if one.name != wiki.name
+        and ((folder := (one.parameters or {}).get("wiki")) == str(wiki.root) or (own and not _is_guest(str(folder))))
     ]
     for one in former:
         if not dry_run:
             client.delete_deployment(one.id)
     return tuple(Applied(f"{(one.entrypoint or '').rpartition('.')[2]}/{one.name}", "deleted") for one in former)
+
+
+def _is_guest(folder: str) -> bool:
+    """Whether a wiki lives there whose settings send its runs to a server that is not its own."""
+    try:
+        return open_wiki(Path(folder)).settings.prefect.mode == "existing"
+    except NightwikiError:
+        return False
 
 
 def prepared(wiki: Wiki) -> tuple[RunnerDeployment, ...]:
