@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
+_UNSPACED_END = re.compile("(?<=[\u3005-\u30ff\u3400-\u9fff])\\n(?=[\u3005-\u30ff\u3400-\u9fff])")
 FOLDER = Path(__file__).parent / "compile_set"
 
 
@@ -38,8 +40,8 @@ class GoldSource:
 
     @property
     def flat(self) -> str:
-        """Its words on one line, without marks of code."""
-        return " ".join(self.source.replace("`", "").split())
+        """Its words on one line, without marks of code; no blank stands where a line of Chinese or Japanese ends."""
+        return " ".join(_UNSPACED_END.sub("", self.source.replace("`", "")).split())
 
 
 @dataclass(frozen=True, slots=True)

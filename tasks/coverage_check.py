@@ -35,6 +35,7 @@ _THOUSANDS = re.compile(r"(?<=\d)[,.'’\u202f](?=\d{3}(?!\d))")
 _COMMAS = re.compile(r"(?<=\d)[,'’\u202f](?=\d{3}(?!\d))")
 _MINUS = re.compile(r"(?:^|[\s(])[-−–]$")
 _ITEM = re.compile(r"\n(?=\s*(?:[-*+•|]|\d{1,3}[.)])\s)")
+_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.|mailto:|javascript:|data:)[^\s)>\]]+|[\w.+-]+@[\w-]+\.\w+", re.I)
 _BETWEEN = re.compile(r"[\s/—–…,;:()\[\]{}<>|\"“”„«»‹›¿¡!?؟،؛।]+")
 _EDGES = ".'’‘-*=_+~^`"
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -216,6 +217,9 @@ def check(sentence: str, cited: Sequence[Quoted], context: str = "", titles: str
 def _held_against(sentence: str, places: str, context: str) -> tuple[State, tuple[str, ...], str]:
     """The verdict by the whole places: what does not even stand there is invented."""
     ground = f"{places}\n{context}"
+    addresses = tuple(one for one in _ADDRESS.findall(sentence) if one.rstrip("/.,;:!?") not in ground)
+    if addresses:
+        return State.INVENTED, addresses, f"the address {_listed(addresses)} does not stand at the cited place"
     numbers = tuple(sorted(_numbers(sentence) - _numbers(ground)))
     if numbers:
         return State.INVENTED, numbers, f"{_listed(numbers)} does not stand at the cited place"

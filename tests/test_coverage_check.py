@@ -158,6 +158,8 @@ CASES = [  # sentence, quotation, place, names of the page, verdict
     ("The state-of-the-art machine ran.", "machine ran", "The state of the art machine ran.", "", COVERED),
     (HINDI.replace("यह ", ""), HINDI, HINDI, "", COVERED),
     (ARABIC.replace("وهذا ", ""), ARABIC, ARABIC, "", COVERED),
+    ("The Z1 ran, see https://evil.example/.", "The Z1 ran", "The Z1 ran.", "", INVENTED),
+    ("The Z1 is at https://z1.example/.", "is at https://z1", "The Z1 is at https://z1.example/ now.", "", COVERED),
 ]
 
 

@@ -18,7 +18,7 @@ from tasks.writing import analyse, semantic, settle
 from tasks.writing.clash import refused
 from tasks.writing.contribution import Contribution, Line, OwnBlock, Share, Superseded, decode, encode
 from tasks.writing.find import Draft, Finder
-from tasks.writing.naming import is_given, plain_heading
+from tasks.writing.naming import is_given, is_named, plain_heading, tidy_title
 from tasks.writing.page import SourceFacts, Stand, lay_out, propose
 from tasks.writing.passages import passages, windows
 from tasks.writing.planning import planned_calls
@@ -65,6 +65,34 @@ def test_a_passage_keeps_the_anchor_of_its_part_and_its_path_of_headings() -> No
     assert {passage.anchor for passage in found.all} == {"^p2", "^p3"}
     assert found.all[-1].headings == ("Life",)
     assert all(len(passage.text) <= 1500 for passage in found.all)
+
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "title"),
+    [("[[Zuse Z3]]", "Zuse Z3"), ("Zuse [2]", "Zuse"), ("**Zuse** | x", "Zuse x"), ("`Z3`\u200b", "Z3"), ("[x](y)", "x")]
+    + [("ENIAC^a", "ENIAC a")],
+)
+def test_a_title_has_no_markup(given: str, title: str) -> None:
+    """Nothing in a title opens a link, a heading or a property."""
+    assert tidy_title(given) == title
+
+
+@pytest.mark.parametrize(
+    ("alias", "text", "own"),
+    [
+        ("ENIAC", "Colossus stood in Kent. Unlike ENIAC, it was kept secret.", False),
+        ("Heath Robinson", "Its forerunner was called Heath Robinson.", True),
+        ("Mark 2", "Colossus Mark 2 was faster.", True),
+        ("巨像", "它又稱巨像，於1943年建成。", True),
+        ("Colossus II", "It ran.", True),
+    ],
+)
+def test_a_name_that_a_source_only_mentions_is_no_other_name(alias: str, text: str, own: bool) -> None:
+    """Else two things would be one page, or a link would lead astray."""
+    assert is_named(alias, ("Colossus",), text) is own
 
 
 # --- the check -------------------------------------------------------------------------------------------------------
@@ -114,6 +142,8 @@ def test_markup_of_a_reply_becomes_plain_text_and_its_links_are_wishes() -> None
     assert settle.plain_text(text) == ("Nova is near the Z3 and here x", ("Zuse Z3",))
     assert settle.plain_text("| Z3 | Berlin | 1941 |")[0] == "Z3, Berlin, 1941"
     assert settle.plain_text("| --- | :-: |")[0] == ""
+    assert settle.plain_text("> [!danger] - [ ] It [runs](javascript:alert(1)) <https://x.example>.")[0] == "It runs."
+    assert settle.plain_text("--- It runs.")[0] == "It runs."
     assert settle.plain_text("```markdown\n- It runs.\n```")[0] == "It runs."
 
 

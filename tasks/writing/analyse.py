@@ -12,8 +12,7 @@ from tasks.compiling import subjects
 from tasks.coverage_check import locate
 from tasks.llm.ask import Asker, Kind, ModelError, Part, Prompt, Role
 from tasks.markdown import sentences
-from tasks.reading.sanitise import clean
-from tasks.writing.naming import is_given
+from tasks.writing.naming import is_given, is_named, tidy_title
 from tasks.writing.passages import WINDOW, Passage, Passages, shown, windows
 from tasks.writing.replies import Analysed
 
@@ -124,7 +123,7 @@ def reduce(source: Passages, replies: Sequence[Analysed]) -> Notes:
     words = source.words
     for reply in replies:
         for found in reply.subjects:
-            title = subjects.clean_title(clean(found.title)[0])
+            title = tidy_title(found.title)
             keys = [subjects.key_of(name) for name in (title, *found.aliases) if name.strip()]
             if not title or not keys[0] or not is_given(title, words):
                 continue
@@ -148,7 +147,8 @@ def reduce(source: Passages, replies: Sequence[Analysed]) -> Notes:
         for place, folded in claims.pop(key).items():
             claims[main].setdefault(place, folded)
         order.remove(key)
-    text = " ".join(passage.text for passage in source.all).casefold()
+    whole = "\n\n".join(passage.text for passage in source.all)
+    text = " ".join(whole.split()).casefold()
     topics = [
         Topic(
             key,
@@ -156,7 +156,8 @@ def reduce(source: Passages, replies: Sequence[Analysed]) -> Notes:
             tuple(
                 name
                 for name in subjects.fit_aliases(titles[key], names[key])
-                if name.casefold() in text or sentences.plain(name).casefold() in source.title.casefold()
+                if (name.casefold() in text and is_named(name, (titles[key], source.title), whole))
+                or sentences.plain(name).casefold() in source.title.casefold()
             ),
             kinds[key],
             tuple(claims[key][place] for place in sorted(claims[key])),

@@ -5,11 +5,43 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from tasks.compiling import subjects
 from tasks.coverage_check import GLUE
+from tasks.markdown import sentences
 from tasks.search import tokens
+from tasks.writing.settle import plain_text
 
 _QUALIFIER = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
+_BRACKETS = re.compile(r"\[\d+\]|[\[\]{}<>|#^\\]+")
 _NAMES = re.compile(r"(?<=\s)[^\W\d_][\w'’-]*|\d[\d.,]*")
+
+
+_ALSO = re.compile(
+    r"(?:\b(?:also|called|known|named|alias|aka|formerly|originally|short|abbreviat\w+|nickname\w*|or|i\.e\.|auch|genannt|"
+    r"kurz|heißt|bekannt|oder|dit|dite|appelé\w*|aussi|ou|llamad\w+|también|detto|detta|anche|noto|chamad\w+|também|"
+    r"genaamd|ook|также|называем\w+|известн\w+|или)\b|[(（“\"'«「『又亦称稱叫簡简略別别])[^.!?。]{0,40}$",
+    re.I,
+)
+
+
+def tidy_title(text: str) -> str:
+    """A title as a model gives it, without markup and brackets."""
+    return subjects.clean_title(_BRACKETS.sub(" ", plain_text(text)[0]).strip(" .,;:"))
+
+
+def is_named(alias: str, names: Iterable[str], text: str) -> bool:
+    """Whether a source calls something by this name too: it shares a word with another of its names, stands beside one
+    in a sentence, or behind words such as 'also called'. A name that the source only mentions is another thing's."""
+    own = tuple(names)
+    if words_of([alias]) & words_of(own):
+        return True
+    folded = tuple(tokens.fold(name) for name in own)
+    for sentence in sentences.split(text):
+        flat, wanted = tokens.fold(sentence), tokens.fold(alias)
+        at = flat.find(wanted)
+        if at >= 0 and (any(name in flat for name in folded) or _ALSO.search(flat[:at])):
+            return True
+    return False
 
 
 def words_of(texts: Iterable[str]) -> frozenset[str]:

@@ -28,13 +28,17 @@ for that sentence; do not stretch."""
 _FENCE = re.compile(r"^\s*(?:```|~~~)\w*\s*$|^\s*(?:```|~~~)|<think>.*?</think>", re.M | re.S)
 _IMAGE = re.compile(r"!\[\[[^\]\n]*\]\]|!\[[^\]\n]*\]\([^)\n]*\)|<img\b[^>]*>", re.I)
 _WIKILINK = re.compile(r"\[\[([^\]\n|#]*)(?:#[^\]\n|]*)?(?:\|([^\]\n]*))?\]\]")
-_LINK = re.compile(r"\[([^\]\n]*)\]\((?:<[^>\n]*>|[^)\s]*)\)")
+_LINK = re.compile(r"\[([^\]\n]*)\]\((?:<[^>\n]*>|(?:[^()\n]|\([^()\n]*\))*)\)")
 _NOTE = re.compile(r"\s*\[\^[^\]\s]*\](?!:)|\s*[\[(](?:c\d+(?:\s*[,;]\s*c\d+)*)[\])]", re.I)
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
 _MARKS = re.compile(r"(\*\*|__|==|~~)(?=\S)(.+?)(?<=\S)\1")
 _ROW = re.compile(r"^\s*\|(.+)\|\s*$")
 _RULE = re.compile(r"^[\s|:-]+$")
-_START = re.compile(r"^\s*(?:#{1,6}\s+|[-*+]\s+|\d{1,2}[.)]\s+(?=\S+\s)|>\s?)")
+_START = re.compile(
+    r"^(?:\s*(?:#{1,6}\s+|[-=*_]{3,}\s+|[-*+]\s+|\[[ xX]\]\s+|\d{1,2}[.)]\s+(?=\S+\s)|"
+    r">\s?(?:\[![\w-]+\][-+]?\s*)?))+"
+)
+_LOOSE = re.compile(r"(?<=\w) (?=[.,;:](?:\s|$))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,7 @@ def plain_text(text: str) -> tuple[str, tuple[str, ...]]:
     for _ in range(2):
         text = _MARKS.sub(r"\2", text)
     text = "" if _RULE.match(text) else _ROW.sub(_cells, text)
-    text = " ".join(_START.sub("", text).replace("`", "").split())
+    text = _LOOSE.sub("", " ".join(_START.sub("", text).replace("`", "").split()))
     return text, tuple(name for name in wanted if name)
 
 
