@@ -72,8 +72,14 @@ def test_a_passage_keeps_the_anchor_of_its_part_and_its_path_of_headings() -> No
 
 @pytest.mark.parametrize(
     ("given", "title"),
-    [("[[Zuse Z3]]", "Zuse Z3"), ("Zuse [2]", "Zuse"), ("**Zuse** | x", "Zuse x"), ("`Z3`\u200b", "Z3"), ("[x](y)", "x")]
-    + [("ENIAC^a", "ENIAC a")],
+    [
+        ("[[Zuse Z3]]", "Zuse Z3"),
+        ("Zuse [2]", "Zuse"),
+        ("**Zuse** | x", "Zuse x"),
+        ("`Z3`\u200b", "Z3"),
+        ("[x](y)", "x"),
+        ("ENIAC^a", "ENIAC a"),
+    ],
 )
 def test_a_title_has_no_markup(given: str, title: str) -> None:
     """Nothing in a title opens a link, a heading or a property."""
