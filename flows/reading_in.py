@@ -12,7 +12,8 @@ from flows.listing import index_path, list_pages
 from flows.merging import Gone, carry_out
 from flows.session import Session
 from storage.commit import commit
-from storage.readin import ReadIn, Tick, read_in, resolver
+from storage.readin import ReadIn, read_in, resolver
+from storage.waiting import Tick
 from tasks.commits import Changes, FileWrite
 from tasks.digest import Problem
 from tasks.pages.slugs import fold

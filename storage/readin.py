@@ -18,23 +18,13 @@ from config.errors import StateError
 from config.globs import matches
 from config.wiki import Wiki
 from storage.vault import Stat, Vault
-from tasks.markdown import links, properties
+from storage.waiting import Tick, page_id_of, read_candidates, within
+from tasks.markdown import links
 from tasks.pages import pages
 from tasks.records import CandidateRecord, PageRecord
-from tasks.review import candidate
 from tasks.text_bytes import decode
 
 INDEX_NAME = "index.md"
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """A box that a person ticked in a candidate; `problem` says why what they ticked cannot be read."""
-
-    id: str
-    promote: bool
-    discard: bool
-    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +80,7 @@ def _look(wiki: Wiki, vault: Vault, hashes: Hashes, known: Known, run: str, now:
     scanned = _scan(wiki, vault, hashes, ours | waiting)
     files = {**scanned.files, **_moved_out(known.pages, scanned, hashes, texts)}
     page_files = {path: file for path, file in files.items() if path not in waiting and _is_page(wiki, path)}
-    held = any(_within(path, wiki.pages_dir) for path in live)
+    held = any(within(path, wiki.pages_dir) for path in live)
     if held and not (wiki.root / wiki.pages_dir).is_dir():
         raise StateError(
             str(wiki.root / wiki.pages_dir),
@@ -121,15 +111,16 @@ def _look(wiki: Wiki, vault: Vault, hashes: Hashes, known: Known, run: str, now:
         elif page_id not in current:
             current[page_id] = record
     dropped = tuple(page_id for page_id, record in current.items() if record.deleted and record.adopted)
-    candidates, ticks, only_ticked = _read_candidates(wiki, known, files, texts)
-    waits = {**known.candidates, **{c.id: c for c in candidates}}
+    review = read_candidates(wiki, known.candidates, files, texts)
+    waits = {**known.candidates, **{c.id: c for c in review.changed}}
+    ticked = {name: replace(waits[name], file_hash=seen) for name, seen in review.only_ticked.items()}
     return ReadIn(
         pages={page_id: record for page_id, record in current.items() if page_id not in dropped},
         changed=tuple(record for record in changed if record.id not in dropped),
         dropped=tuple(page_id for page_id in dropped if page_id in known.pages),
-        candidates={**waits, **{name: replace(waits[name], file_hash=seen) for name, seen in only_ticked.items()}},
-        changed_candidates=candidates,
-        ticks=ticks,
+        candidates={**waits, **ticked},
+        changed_candidates=review.changed,
+        ticks=review.ticks,
         files=files,
         basenames=scanned.basenames,
         source_notes=scanned.notes,
@@ -223,7 +214,7 @@ def _scan(wiki: Wiki, vault: Vault, hashes: Hashes, ours: Collection[str]) -> _S
 
 def _takes_part(wiki: Wiki, path: str) -> bool:
     folders = (wiki.pages_dir, wiki.candidates_dir)
-    return any(_within(path, folder) for folder in folders) or matches(path, wiki.settings.adopt.pages)
+    return any(within(path, folder) for folder in folders) or matches(path, wiki.settings.adopt.pages)
 
 
 def _moved_out(
@@ -246,29 +237,17 @@ def _hidden(path: str, unreadable: Sequence[str]) -> bool:
     return any(path == place or place == "." or path.startswith(place + "/") for place in unreadable)
 
 
-def _within(path: str, folder: str) -> bool:
-    return folder == "." or path.startswith(folder + "/")
-
-
 def _outside(wiki: Wiki, path: str) -> bool:
     """Whether a path is in a folder that never holds pages."""
     user_files = {wiki.inbox, "ROUTING.md", "purpose.md"}
     if path in user_files or any(part.startswith(".") for part in path.split("/")):
         return True
-    return any(_within(path, folder) for folder in (wiki.sources_dir, wiki.evidence_dir, *wiki.settings.sources.clips))
+    return any(within(path, folder) for folder in (wiki.sources_dir, wiki.evidence_dir, *wiki.settings.sources.clips))
 
 
 def _is_page(wiki: Wiki, path: str) -> bool:
     index = INDEX_NAME if wiki.pages_dir == "." else f"{wiki.pages_dir}/{INDEX_NAME}"
-    return not _within(path, wiki.candidates_dir) and path not in (index, wiki.settings.digest.note)
-
-
-def page_id_of(text: str) -> str:
-    """Return the `nightwiki_id` of a text's property block, or ''."""
-    if "nightwiki_id" not in text[:8000]:
-        return ""
-    value = properties.read(text).values.get("nightwiki_id")
-    return value if isinstance(value, str) else ""
+    return not within(path, wiki.candidates_dir) and path not in (index, wiki.settings.digest.note)
 
 
 def _identify(
@@ -353,47 +332,3 @@ def _reread(
         adopted=record.adopted if record is not None else True,
         updated=fresh.updated or now[:10],
     )
-
-
-def _read_candidates(
-    wiki: Wiki, known: Known, files: Mapping[str, str], texts: _Texts
-) -> tuple[tuple[CandidateRecord, ...], tuple[Tick, ...], Mapping[str, str]]:
-    """What became of candidates, ticked boxes to carry out, and hashes of files of which only a box was changed, by id.
-
-    A file that a person renamed is followed; one that they removed counts as discarded.
-    """
-    changed: list[CandidateRecord] = []
-    ticks: list[Tick] = []
-    only_ticked: dict[str, str] = {}
-    waiting = {record.id: record for record in known.candidates.values() if record.state == "open"}
-    renamed = _renamed_candidates(wiki, waiting, files, texts)
-    for record in waiting.values():
-        if record.path not in files and record.id in renamed:
-            record = replace(record, path=renamed[record.id])
-            changed.append(record)
-        file = files.get(record.path)
-        if file is None:
-            changed.append(replace(record, state="discarded", note="its file was deleted"))
-        elif file != record.file_hash:
-            text = texts(record.path)
-            boxes = candidate.ticked(text)
-            problem = candidate.unreadable(text)
-            if boxes or problem:
-                ticks.append(Tick(record.id, "promote" in boxes, "discard" in boxes, problem))
-            if candidate.said_hash(text) == record.said_hash:
-                only_ticked[record.id] = file
-    return tuple(changed), tuple(ticks), only_ticked
-
-
-def _renamed_candidates(
-    wiki: Wiki, waiting: Mapping[str, CandidateRecord], files: Mapping[str, str], texts: _Texts
-) -> Mapping[str, str]:
-    """Where candidates are now that are not where they were, by id: the first file in their folder with that id."""
-    lost = {record.id for record in waiting.values() if record.path not in files}
-    held = {record.path for record in waiting.values()}
-    found: dict[str, str] = {}
-    for path in sorted(files) if lost else ():
-        name = page_id_of(texts.if_there(path)) if path not in held and _within(path, wiki.candidates_dir) else ""
-        if name in lost:
-            found.setdefault(name, path)
-    return found

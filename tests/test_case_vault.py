@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from config.wiki import Wiki, open_wiki
 from flows.scaffold import scaffold
 from flows.session import open_state
@@ -277,3 +279,18 @@ def test_lists_in_utf_16_are_left_alone(tmp_path: Path) -> None:
     assert run(wiki, 2).changed == ("wiki/colossus.md",)
     assert "no file that can be read" in scaffold(wiki, DirectRunner(), "2026-03-03T12:00:00Z").left
     assert all((wiki.root / path).read_bytes() == mine for path in ("wiki/index.md", "ROUTING.md"))
+
+
+@pytest.mark.parametrize("stem", ["abacus", "Abacus (from the bin)"])
+def test_a_candidate_that_is_back_waits_again(tmp_path: Path, stem: str) -> None:
+    """A sync tool took it away for a while, or a person has it out of the bin: its boxes count."""
+    wiki = wikis.make(tmp_path / "w", thin=THIN)
+    run(wiki)
+    text = page(wiki.root, "candidates/abacus")
+    (wiki.root / "wiki/candidates/abacus.md").unlink()
+    assert run(wiki, 2).waiting == ()
+    put(wiki.root, f"wiki/candidates/{stem}.md", text)
+    assert [one.slug for one in run(wiki, 3).waiting] == ["abacus"]
+    _tick(wiki, stem)
+    run(wiki, 4)
+    assert (wiki.root / "wiki/abacus.md").exists() and not (wiki.root / f"wiki/candidates/{stem}.md").exists()
