@@ -229,9 +229,12 @@ def _merged(plan: Plan, files: _Files) -> tuple[dict[str, tuple[Row, ...]], dict
 def _only_news(state: WikiState, writes: Sequence[FileWrite], changes: Changes
                ) -> tuple[tuple[FileWrite, ...], Changes]:
     """The same without rows that are stored already. An id named twice is left as it is: order decides there."""
-    named: dict[str, Counter[str]] = {table: Counter() for table in TABLES}
     everyone = [changes, *(write.changes for _, write in made(intents(writes)))]
     everything = [one for one in everyone if one is not NO_CHANGES]
+    drops = any(dropped_ids(one, table) for one in everything for table in TABLES)
+    if not drops and not state.ledger.head():
+        return tuple(writes), changes  # a first night: everything is news
+    named: dict[str, Counter[str]] = {table: Counter() for table in TABLES}
     for one in everything:
         for table, counter in named.items():
             counter.update(row.id for row in changed_rows(one, table))
@@ -240,8 +243,8 @@ def _only_news(state: WikiState, writes: Sequence[FileWrite], changes: Changes
     for table, counter in named.items():
         once = [id for id, count in counter.items() if count == 1]
         stored[table] = {row.id: row for row in state.ledger.rows(table, once)} if once else {}
-    if not any(stored.values()) and not any(dropped_ids(one, table) for one in everything for table in TABLES):
-        return tuple(writes), changes  # a first night: everything is news
+    if not drops and not any(stored.values()):
+        return tuple(writes), changes
 
     def news(of: Changes) -> Changes:
         if of == NO_CHANGES:
