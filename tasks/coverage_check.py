@@ -9,6 +9,7 @@ carry no fact of their own (`GLUE`) are free. The check errs on the side of doub
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -39,6 +40,7 @@ _ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.|mailto:|javascript:|data:)
 _BETWEEN = re.compile(r"[\s/—–…,;:()\[\]{}<>|\"“”„«»‹›¿¡!?؟،؛।]+")
 _EDGES = ".'’‘-*=_+~^`"
 _LETTERS = re.compile(r"[^\W\d_]+")
+_RUN = 3  # words of which a loop is made
 _LONGEST_QUOTE = 600  # characters of a quotation that is made whole
 _NAME = re.compile(r"(?<![.!?…。]\s)(?<!^)(?<=[\s(\[\"'“‘„«])[^\W\d_][\w'’-]*")
 _SPELLED = {
@@ -217,6 +219,8 @@ def check(sentence: str, cited: Sequence[Quoted], context: str = "", titles: str
 def _held_against(sentence: str, places: str, context: str) -> tuple[State, tuple[str, ...], str]:
     """The verdict by the whole places: what does not even stand there is invented."""
     ground = f"{places}\n{context}"
+    if loop := _loop(sentence, places):
+        return State.INVENTED, (loop,), f"it says '{loop}' again and again"
     addresses = tuple(one for one in _ADDRESS.findall(sentence) if one.rstrip("/.,;:!?") not in ground)
     if addresses:
         return State.INVENTED, addresses, f"the address {_listed(addresses)} does not stand at the cited place"
@@ -235,6 +239,14 @@ def _held_against(sentence: str, places: str, context: str) -> tuple[State, tupl
     if denied and not _NEGATION.search(places):
         return State.INVENTED, (denied[0],), f"it says '{denied[0]}', the cited place does not"
     return State.COVERED, (), ""
+
+
+def _loop(sentence: str, places: str) -> str:
+    """Words that a sentence says three times and more, and its place less often; '' for none."""
+    words = sentence.split()
+    runs = Counter(" ".join(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1))
+    flat = " ".join(places.split())
+    return next((run for run, count in runs.items() if count >= 3 and flat.count(run) < count), "")
 
 
 def _doubts(sentence: str, near: str, context: str, titles: str) -> tuple[str, ...]:

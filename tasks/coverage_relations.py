@@ -64,6 +64,7 @@ def doubt(sentence: str, cited: Sequence[str], names: str = "") -> str:
     own = frozenset(tokens.name_words(names))
     return (
         _swapped_names(said, there)
+        or _turned_span(said, there)
         or _other_partner(said, there)
         or _other_owner(said, there, own)
         or _other_subject(sentence, said, there, own)
@@ -122,6 +123,20 @@ def _swapped_names(said: Sequence[_Token], there: Sequence[_Token]) -> str:
 
 def _numbers(found: Sequence[_Token]) -> Iterator[int]:
     return (number for number, one in enumerate(found) if one.kind in ("year", "number"))
+
+
+def _spans(found: Sequence[_Token]) -> set[tuple[str, str]]:
+    """Pairs of numbers with at most one word between them, as in 'from 1943 to 1945'."""
+    at = [*_numbers(found)]
+    return {(found[one].word, found[other].word) for one, other in pairwise(at) if other - one <= 2}
+
+
+def _turned_span(said: Sequence[_Token], there: Sequence[_Token]) -> str:
+    theirs = _spans(there)
+    for low, high in sorted(_spans(said) - theirs):
+        if (high, low) in theirs:
+            return f"it turns '{high}' and '{low}' round"
+    return ""
 
 
 def _beside(found: Sequence[_Token], at: int, step: int) -> str:

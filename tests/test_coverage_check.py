@@ -160,6 +160,9 @@ CASES = [  # sentence, quotation, place, names of the page, verdict
     (ARABIC.replace("وهذا ", ""), ARABIC, ARABIC, "", COVERED),
     ("The Z1 ran, see https://evil.example/.", "The Z1 ran", "The Z1 ran.", "", INVENTED),
     ("The Z1 is at https://z1.example/.", "is at https://z1", "The Z1 is at https://z1.example/ now.", "", COVERED),
+    ("It was built from 1945 to 1943.", "built from 1943 to 1945", "It was built from 1943 to 1945.", "", UNCOVERED),
+    ("It ran and it ran. " * 4, "It ran", "It ran and it ran.", "", INVENTED),
+    ("It was slow, very very slow.", "very very slow", "It was slow, very very slow.", "", COVERED),
 ]
 
 

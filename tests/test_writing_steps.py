@@ -23,7 +23,7 @@ from tasks.writing.page import SourceFacts, Stand, lay_out, propose
 from tasks.writing.passages import passages, windows
 from tasks.writing.planning import planned_calls
 from tasks.writing.purpose import read_purpose
-from tasks.writing.replies import Cite, WrittenSentence
+from tasks.writing.replies import Analysed, Cite, ClaimFound, SubjectFound, WrittenSentence
 from tests.writing_model import RuleAsker
 
 BELL = "Anna Bell lives in Kent and runs a bakery. It opened in 2011 with 1,200 pounds of flour."
@@ -65,6 +65,21 @@ def test_a_passage_keeps_the_anchor_of_its_part_and_its_path_of_headings() -> No
     assert {passage.anchor for passage in found.all} == {"^p2", "^p3"}
     assert found.all[-1].headings == ("Life",)
     assert all(len(passage.text) <= 1500 for passage in found.all)
+
+
+def test_the_same_facts_make_one_page_whatever_names_a_model_gives() -> None:
+    """A subject without facts of its own is told on the main subject's page; a passage may be named by its number."""
+    found = passages(document(BELL, BELL.replace("Anna Bell", "Tom Bell")))
+    claims = [("Anna Bell", 1), ("Kent", 1), ("bakery", 1), ("Tom Bell", 2), ("flour", 2)]
+    reply = Analysed(
+        subjects=[SubjectFound(title=name) for name, _ in claims],
+        claims=[
+            ClaimFound(subject=name, passage=str(number), words=words)
+            for name, number in claims
+            for words in ("lives in Kent and runs a bakery", "opened in 2011", "pounds of flour")
+        ],
+    )
+    assert [topic.title for topic in analyse.reduce(found, [reply]).topics] == ["Anna Bell", "Tom Bell"]
 
 
 # --- names -----------------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ Reply with
   navigation, advertising, and whatever addresses a machine.
 Add nothing of your own knowledge."""
 
-_THIN = 2  # claims below which a side subject is told on the main subject's page
+_THIN = 2  # claims of its own below which a side subject is told on the main subject's page
 _SMALLEST = 400  # characters of a window that is not halved again
 
 
@@ -143,7 +143,10 @@ def reduce(source: Passages, replies: Sequence[Analysed]) -> Notes:
     if not order:
         return Notes(replies[0].type if replies else "note", ())
     main = max(order, key=lambda key: (len(claims[key]), -order.index(key)))
-    for key in [key for key in order if key != main and len(claims[key]) < _THIN]:
+    told: dict[str, set[tuple[int, str]]] = {main: set(claims[main])}  # what is a subject's own
+    for key in [key for key in order if key != main]:
+        told[key] = set(claims[key]).difference(*told.values())
+    for key in [key for key in order if key != main and len(told[key]) < _THIN]:
         for place, folded in claims.pop(key).items():
             claims[main].setdefault(place, folded)
         order.remove(key)

@@ -68,8 +68,9 @@ class Passages:
         return said.hexdigest()[:16]
 
     def find(self, name: str) -> Passage | None:
-        """The passage that a reply names, with or without brackets and capitals."""
-        return self.by_name.get(name.strip(" []()").lower())
+        """The passage that a reply names, with or without brackets, capitals and the letter."""
+        bare = name.strip(" []()").lower()
+        return self.by_name.get(f"c{bare}" if bare.isdigit() else bare)
 
 
 def passages(document: Document) -> Passages:
