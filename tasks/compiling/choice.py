@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from tasks.markdown import sentences
 from tasks.markdown.letters import letters
@@ -76,7 +77,8 @@ _END_MATTER = re.compile(
     re.I | re.X,
 )
 _LIST = 8  # items of a list that is quoted whole
-_FORMULA = re.compile(r"[∈∉∀∃→⇒⇔⊆⊂≤≥∑∏∫∂∇‖≅≡∘◦×⋃⋂]|:=|\w\(\w\)\s?=")
+_FORMULA_SIGN = re.compile(r"[∈∉∀∃→⇒⇔⊆⊂≤≥∑∏∫∂∇‖≅≡∘◦×⋃⋂]")
+_FUNCTION = re.compile(r"\w\(\w\)\s?=")
 _FIGURE = re.compile(r"\d")
 
 
@@ -93,23 +95,33 @@ class Draft:
     words: tuple[str, ...]
 
 
-def is_furniture(text: str) -> bool:
-    """Whether a sentence belongs to the page around the text (share buttons, credits, navigation)."""
+def requests_in(text: str) -> tuple[str, ...]:
+    """The words by which pages ask their readers for something, as far as they stand in a whole text."""
+    return tuple(filter(text.lower().__contains__, _ASKING))
+
+
+def is_furniture(text: str, requests: Sequence[str] = _ASKING) -> bool:
+    """Whether a sentence belongs to the page around the text (share buttons, credits, navigation).
+
+    `requests`: those in the whole text, where they are known, so that not every sentence is searched for all.
+    """
     if _FURNITURE.match(text) and len(text) < 200:
         return True
-    if text.count("://") > 1 or (len(text) < 240 and _asks(text)):
+    if text.count("://") > 1 or (requests and len(text) < 240 and _asks(text, requests)):
         return True
     return text.startswith(("[", "【")) and text.endswith(("]", "】"))
 
 
-def _asks(text: str) -> bool:
+def _asks(text: str, requests: Sequence[str]) -> bool:
     lowered = text.lower()
-    return any(map(lowered.__contains__, _ASKING)) and _ANYWHERE.search(text) is not None
+    return any(map(lowered.__contains__, requests)) and _ANYWHERE.search(text) is not None
 
 
 def is_prose(text: str) -> bool:
     """Whether a sentence is mostly words: no formula, no row of single letters as broken PDFs give."""
-    if _FORMULA.search(text):
+    if ":=" in text or ("(" in text and _FUNCTION.search(text)):
+        return False
+    if not text.isascii() and _FORMULA_SIGN.search(text):
         return False
     blanks = text.count(" ")
     return letters(text) >= 0.7 * (len(text) - blanks) and blanks <= 0.4 * len(text)
@@ -122,15 +134,13 @@ def is_end_matter(heading: str) -> bool:
 
 def scores(drafts: Sequence[Draft], title: str) -> list[float]:
     """How central each sentence is: frequent words of the source, its title's words, figures, and an early place."""
-    counts: Counter[str] = Counter()
-    for draft in drafts:
-        counts.update(set(draft.words))
+    distinct_words = [set(draft.words) for draft in drafts]
+    counts = Counter(chain.from_iterable(distinct_words))
     weight = {word: math.log1p(count) for word, count in counts.items() if count > 1}
     head = set(sentences.words(title))
     found = []
     section, before = -1, -1
-    for draft in drafts:
-        distinct = set(draft.words)
+    for draft, distinct in zip(drafts, distinct_words, strict=True):
         size = max(len(draft.words), 5)
         score = sum([weight.get(word, 0.15) for word in distinct]) / size**0.7
         score *= 1 + 0.15 * min(3, len(distinct & head))

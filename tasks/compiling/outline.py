@@ -48,6 +48,7 @@ class Outline:
         self._known = sentences.abbreviations(
             [title, *(part.text for part in document.parts if part.kind == BlockKind.PARAGRAPH)]
         ) | frozenset(word.rstrip(".").lower() for word in title.split()[:-1] if word.endswith("."))
+        self._requests = choice.requests_in("\n".join(sentences.plain(part.text) for part in document.parts))
         self._skip = 0  # level of the heading of end matter that is being left out
         levels = [part.level for part in document.parts if part.kind == BlockKind.HEADING]
         self._deepest = _depth(levels)
@@ -119,7 +120,7 @@ class Outline:
     def _sentence(self, text: str, part: Part, number: int, item: bool, inside: bool = False) -> None:
         text = _ENUMERATION.sub("", text)
         size = sentences.length(text) if len(text) < 400 else 50
-        if size < (2 if item else 3) or choice.is_furniture(text):
+        if size < (2 if item else 3) or choice.is_furniture(text, self._requests):
             return
         if self._strict and not _ENDED.search(text) and size < (3 if item else 7):
             return

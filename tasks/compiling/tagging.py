@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 
 from tasks.compiling.vocabulary import DULL, STOP_WORDS
 from tasks.markdown import sentences
@@ -34,15 +35,9 @@ def tags_of(texts: Sequence[str], title: str = "", limit: int = 5, own: bool = F
 
     `own`: the title names the subject itself, so its words would be tags of this one page only.
     """
-    spread: Counter[str] = Counter()  # sentences that hold a term
-    shown: dict[str, str] = {}  # the shortest form in which a term is written
-    for text in texts:
-        here = dict(_terms(text))
-        spread.update(here.keys())
-        for term, written in here.items():
-            if len(written) < len(shown.setdefault(term, written)):
-                shown[term] = written
-    head = {term for term, _ in _terms(title)}
+    held = [_terms(text) for text in texts]
+    spread = Counter(chain.from_iterable(held))  # sentences that hold a term
+    head = set(_terms(title))
     rare = 3 if len(texts) > 12 else 2
     scored = [
         (count * (1.9 if " " in term else 1.0) * (2.0 if term in head else 1.0), term)
@@ -55,7 +50,7 @@ def tags_of(texts: Sequence[str], title: str = "", limit: int = 5, own: bool = F
     scored.sort(key=lambda item: (-item[0], item[1]))
     found: list[str] = []
     for _, term in scored:
-        tag = normal(shown[term])
+        tag = normal(min((terms[term] for terms in held if term in terms), key=len))
         if len(tag) < 2 or any(alike(tag, other) for other in found):
             continue
         found.append(tag)
@@ -71,28 +66,27 @@ def alike(one: str, other: str) -> bool:
     return bool({sentences.stem(word) for word in one.split("-")} & {sentences.stem(word) for word in other.split("-")})
 
 
-def _terms(text: str) -> list[tuple[str, str]]:
+def _terms(text: str) -> dict[str, str]:
     """Words and neighbouring pairs of a sentence that could be tags, each with the form it is written in."""
-    found: list[tuple[str, str]] = []
+    found: dict[str, str] = {}
     if sentences.CJK.search(text):
         for run in _HAN.findall(text):
             if "\u30a0" < run[0] < "\u3100":
-                found.append((run, run))
+                found[run] = run
                 continue
             for size in (4, 3, 2):
                 for at in range(len(run) - size + 1):
                     term = run[at : at + size]
                     if not _HAN_STOP & set(term):
-                        found.append((term, term))
+                        found[term] = term
     before = written = ""
-    for word in _WORD.findall(text):
-        low = word.lower()
-        base = _base(low)
+    for word in _WORD.findall(text.lower()):
+        base = _base(word)
         if base:
-            found.append((base, low))
+            found[base] = word
             if before and before != base:
-                found.append((f"{before} {base}", f"{written} {low}"))
-        before, written = base, low
+                found[f"{before} {base}"] = f"{written} {word}"
+        before, written = base, word
     return found
 
 

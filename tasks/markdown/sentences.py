@@ -15,12 +15,18 @@ from tasks.markdown.letters import letters
 
 _MONTHS_DE = re.compile(r"\s(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b")
 _CLOSERS = "\"'”’»›)\\]」』）】》"
-_STOP = re.compile(rf"[.!?…]+[{_CLOSERS}]*(?=\s)|[。！？｡]+[{_CLOSERS}]*|[؟۔।॥]+[{_CLOSERS}]*(?=\s|$)|\n[ \t]*\n")
+_STOP = re.compile(  # one class of all signs comes first, for then the engine skips from sign to sign
+    rf"[.!?…。！？｡؟۔।॥\n](?:(?<=[.!?…])[.!?…]*[{_CLOSERS}]*(?=\s)|(?<=[。！？｡])[。！？｡]*[{_CLOSERS}]*"
+    rf"|(?<=[؟۔।॥])[؟۔।॥]*[{_CLOSERS}]*(?=\s|$)|(?<=\n)[ \t]*\n)"
+)
 _CJK_RANGES = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f"
 CJK = re.compile(f"[{_CJK_RANGES}]")
 _HANGUL = re.compile("[\uac00-\ud7af]")
 _WORD = re.compile(rf"[{_CJK_RANGES}]+|[^\W_]+(?:['’.\-][^\W_]+)*")
-_INNER_STOP = re.compile(r"(?<![\w.])([^\W\d_]{1,5})\.\s(?=[a-zа-яà-ÿ])")
+_ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:['.\-][A-Za-z0-9]+)*")  # the same for plain ASCII, in less time
+_INNER_STOP = re.compile(r"\.\s(?=[a-zа-яà-ÿ])")
+_SHORT_WORD = re.compile(r"(?<![\w.])[^\W\d_]{1,5}$")
+_BEFORE = 7  # characters before an inner stop that tell whether a short word stands there
 _SAID = re.compile(
     r"(?:[^\W\d_][\w’'-]*\s){1,4}?(?:said|says|tweeted|wrote|writes|asked|asks|added|adds|told|replied|"
     r"answered|explained|shouted|cried|recalled|continued|concluded|noted)\b"
@@ -64,7 +70,13 @@ def unmarked(text: str) -> str:
 
 def abbreviations(texts: Iterable[str]) -> frozenset[str]:
     """Short words that a document writes with a full stop inside a sentence ('ID.' in 'all ID. models'), lower-case."""
-    return frozenset(word.lower() for text in texts for word in _INNER_STOP.findall(text))
+    found = set()
+    for text in texts:
+        for stop in _INNER_STOP.finditer(text):
+            word = _SHORT_WORD.search(text[max(0, stop.start() - _BEFORE) : stop.start()])
+            if word:
+                found.add(word.group().lower())
+    return frozenset(found)
 
 
 def split(text: str, known: frozenset[str] = frozenset()) -> list[str]:
@@ -145,6 +157,8 @@ def _windows(text: str) -> list[str]:
 
 def words(text: str) -> list[str]:
     """Content words in order, lower-cased, a plural s taken off; Chinese, Japanese and Korean as character pairs."""
+    if text.isascii():
+        return [word for word in map(content, _ASCII_WORD.findall(text.lower())) if word]
     if CJK.search(text) is None:
         return [word for word in map(content, _WORD.findall(text.lower())) if word]
     found: list[str] = []
@@ -189,10 +203,9 @@ def gap(text: str) -> str:
 
 def length(text: str) -> int:
     """Length in words; two Chinese, Japanese or Korean characters count as one."""
-    found = _WORD.findall(text)
     if text.isascii():
-        return len(found)
+        return len(_ASCII_WORD.findall(text))
     count = 0
-    for word in found:
+    for word in _WORD.findall(text):
         count += (len(word) + 1) // 2 if word[0] > "\u3000" and CJK.match(word) else 1
     return count
