@@ -22,6 +22,7 @@ from tasks.embedding.model import Model
 from tasks.search import tokens
 from tasks.search.found import Found, FoundBlock, FoundPage, Labelled
 from tasks.search.fusion import parts
+from tasks.search.gap import ASKING
 from tasks.search.passages import PageBlocks, Wanted, best_passage, block_worth
 from tasks.search.result import Hit
 
@@ -83,7 +84,7 @@ def passages(wiki: str, opened: Opened, model: Model | None, question: Question,
         tuple(degraded),
         tuple(pages),
         tuple(pieces),
-        tuple(_unknown(question.text, {match.term for match in matches if not len(match.docs)})),
+        tuple(_unknown(question.text, {match.term for match in matches if not len(match.docs)} - ASKING)),
         weights,
         float(np.mean(index.cjk)) if len(index.cjk) else 0.0,
         (wiki,),

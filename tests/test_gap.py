@@ -41,6 +41,12 @@ def test_hits_answers_and_packs_judge_alike(tmp_path: Path, question: str, gap: 
     assert [search.search(question).gap, told.gap, pack.gap] == [gap] * 3
 
 
+def test_words_that_only_ask_are_not_missing(tmp_path: Path) -> None:
+    """A source about 'wiki' and 'say' would not help whom nobody told of volcanoes."""
+    told = answer(engine(tmp_path, PAGES), "What does the wiki say about volcanoes?")
+    assert (told.unknown, "about volcanoes would help" in told.note) == (("volcanoes",), True)
+
+
 def test_pages_left_out_are_no_gap(tmp_path: Path) -> None:
     """Who has read the page that answers is not told that the wiki does not speak of it."""
     search = engine(tmp_path, PAGES)

@@ -39,7 +39,7 @@ BROAD = 0.5
 """Where not even the best page is as relevant as this, the goal is a broad one: every page that shares a word with it
 may fill what is left of the budget, as in a small wiki that is all about the goal."""
 
-_FAINT = 0.01  # relevance of a packed page, at least
+_FAINT = 0.05  # relevance of a packed page, at least: its best block comes before those of better ones that say nothing
 
 ALIKE = 0.85
 """Share of a passage's words that stand in one that was taken before, from which on it says nothing new."""

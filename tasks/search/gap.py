@@ -27,17 +27,19 @@ In a wiki of a few pages a word that all of them hold weighs next to nothing aga
 weights are those of a wiki of this size.
 """
 
-_ASKING = frozenset(
+ASKING = frozenset(
     tokens.terms(
         "many much long often old far big tall fast early late kind sort type call name named tell explain describe"
         " give list show find mean happen take come know say called does did please anything something someone"
+        " wiki page note source speak write written"
     )
 )
+"""Terms that only ask; where no page holds them they are not what is missing."""
 
 
 def is_gap(matches: Sequence[Match], docs: Sequence[int], pages: int) -> bool:
     """Whether none of the pages `docs`, of so many in the wiki, holds enough of what is asked."""
-    told = [match for match in matches if len(match.docs) or match.term not in _ASKING]
+    told = [match for match in matches if len(match.docs) or match.term not in ASKING]
     weights = [idf(max(pages, SMALL), len(match.docs)) for match in told]
     found = np.array(docs, np.int32)
     held = np.zeros(len(docs))
