@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.markdown.properties import has_comment
+from tasks.markdown.properties import comments
 from tests import wikis
 from tests.wikis import ENIAC, page, put, run
 
@@ -34,16 +34,17 @@ def test_a_page_with_edited_properties_stays_without_its_source(tmp_path: Path, 
 @pytest.mark.parametrize(
     ("inner", "expected"),
     [
-        ("a: x # y", True),
-        ("#y\na: x", True),
-        ("a:\n  - b #c", True),
-        ("a: it's # y's", True),
-        ("a: x#y", False),
-        ('a: "x # y"', False),
-        ("a: 'it''s # y'", False),
-        ('a:\n  - "[[raw_sources/C #|x \\" # y]]"', False),
+        ("a: x # y", ("# y",)),
+        ("#y\na: x", ("#y",)),
+        ("a:\n  - b #c\n  # d", ("#c", "# d")),
+        ("a: it's # y's\r\nb: 'c' # d", ("# y's", "# d")),
+        ('a: x # "y\nb: "c" # d', ('# "y', "# d")),
+        ("a: x#y", ()),
+        ('a: "x # y"', ()),
+        ("a: 'it''s # y'", ()),
+        ('a:\n  - "[[raw_sources/C #|x \\" # y]]"', ()),
     ],
 )
-def test_comments_among_properties_are_told_from_values(inner: str, expected: bool) -> None:
+def test_comments_among_properties_are_told_from_values(inner: str, expected: tuple[str, ...]) -> None:
     """A sharp in quotes or inside a word begins none, and the body does not count."""
-    assert has_comment(f"---\n{inner}\n---\n\n# Heading\n") is expected
+    assert comments(f"---\n{inner}\n---\n\n# Heading\n") == expected

@@ -88,3 +88,15 @@ def test_words_around_the_shown_diff_are_kept_and_the_diff_goes(before: str, aft
     edited = strip_candidate(text.replace(before, after))
     assert strip_candidate(text) == PAGE
     assert "Mine" in edited and "diff\n" not in edited and edited.endswith("# A\n\nText.\n")
+
+
+@pytest.mark.parametrize("edit", ["promote: false # later?", "# not sure\npromote: false"])
+def test_a_comment_in_a_candidate_s_properties_is_an_edit(tmp_path: Path, edit: str) -> None:
+    """A candidate is not made anew over it, and does not go with its source."""
+    wiki = _waiting(tmp_path / "w")
+    _synced(wiki, "promote: false", edit)
+    put(wiki.root, "raw_sources/thin.md", THIN.replace("counting", "reckoning"))
+    run(wiki, 3)
+    (wiki.root / "raw_sources/thin.md").unlink()
+    run(wiki, 4)
+    assert edit in page(wiki.root, "candidates/abacus")

@@ -21,7 +21,7 @@ from tasks.markdown.yaml_text import Plain, Value, is_list, lines, scalar
 from tasks.pages.slugs import fold
 
 __all__ = [
-    "BOM", "LEFT_ALONE", "Plain", "Properties", "Value", "aliases", "body_start", "comparable", "edit", "has_comment",
+    "BOM", "LEFT_ALONE", "Plain", "Properties", "Value", "aliases", "body_start", "comments", "comparable", "edit",
     "normal_aliases", "normal_tags", "read", "string", "strings", "tags",
 ]  # fmt: skip
 
@@ -34,8 +34,9 @@ _CLOSING = re.compile(r"^---[ \t]*(?:\r\n|\n|\r(?!\n)|\Z)", re.M)
 _KEY_LINE = re.compile(
     r"""(?:"[^"\r\n]*"[ \t]*|'[^'\r\n]*'[ \t]*|[^\s#\-:\[\]{}&*!|>%@`"'][^:#\r\n]*):(?=[ \t\r\n]|$)"""
 )
-_QUOTED = re.compile(r"""(?<![^\s,:\[{])(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')""", re.S)
-_COMMENT = re.compile(r"(?:^|\s)#")
+_COMMENT = re.compile(  # or a string in quotes, in which a sharp begins none
+    r"""(?:(?<=\s)|^)(\#[^\r\n]*) | (?<![^\s,:\[{])(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')""", re.S | re.M | re.X
+)
 _MAX_NODES = 20_000
 
 
@@ -114,10 +115,11 @@ def body_start(text: str) -> int:
     return 1 if text[:1] == BOM else 0
 
 
-def has_comment(text: str) -> bool:
-    """Whether a comment stands among a note's properties."""
+def comments(text: str) -> tuple[str, ...]:
+    """The comments that stand among a note's properties, in their order."""
     block = _block(text)
-    return block is not None and bool(_COMMENT.search(_QUOTED.sub('""', text[block.first : block.last])))
+    found = _COMMENT.finditer(text, block.first, block.last) if block is not None else ()
+    return tuple(match[1].strip() for match in found if match[1] is not None)
 
 
 def edit(text: str, set: Mapping[str, Value], remove: Collection[str] = ()) -> str:

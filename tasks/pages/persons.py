@@ -25,7 +25,7 @@ def wrote_on(page: PageRecord) -> bool:
     own = set(found.values) - {known.key for known in page.properties}
     claimed = any(known.written.startswith(CLAIMED) for known in page.properties)
     person = any(block.owner is Owner.PERSON for block in page.blocks)
-    return bool(own or found.problem) or claimed or person or properties.has_comment(page.markdown)
+    return bool(own or found.problem or properties.comments(page.markdown)) or claimed or person
 
 
 def holds_a_persons_work(page: PageRecord) -> bool:

@@ -107,14 +107,15 @@ def _without_callout(text: str) -> str:
 
 
 def said_hash(text: str) -> str:
-    """Hash of what a candidate's file says: its text and the values of its properties, whatever their spelling.
+    """Hash of what a candidate's file says: its text, and values of and comments on its properties, however spelt.
 
     The boxes are left out, so a person who ticks one in Obsidian, which spells the properties anew, has edited nothing.
     """
     found = properties.read(text)
     said = {key: properties.comparable(value) for key, value in found.values.items() if key not in BOXES}
     body = text[found.start :].replace("\r\n", "\n")
-    return digest(encode(repr(sorted(said.items())) + body))
+    comments = properties.comments(text)
+    return digest(encode(repr(sorted(said.items())) + body + (repr(comments) if comments else "")))
 
 
 def _callout(diff: str) -> list[str]:
