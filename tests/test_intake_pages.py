@@ -105,3 +105,16 @@ def test_an_article_about_such_notices_passes() -> None:
 def test_edges_of_blocks_part_words(shown: str, words: str) -> None:
     """Cards and boxes of a page keep their words apart, and a table's cell its list."""
     assert words in [part.text for part in extract(page(*FILLER).replace("</article>", f"{shown}</article>")).parts]
+
+
+def test_a_page_laid_out_with_tables_has_paragraphs() -> None:
+    """Before style sheets an article stood in a table's cell; a table of data beside it stays one."""
+    data = "<table><tr><td>Built</td><td>1831</td></tr><tr><td>Height</td><td>28 m</td></tr></table>"
+    article = "".join(f"<p>{paragraph} {paragraph}</p>" for paragraph in FILLER)
+    body = f"<table><tr><td><a href=/>Home</a></td><td>{article}{data}<p>It went out in 1996.</p></td></tr></table>"
+    found = [part.text for part in extract(f"<html><body>{body}</body></html>").parts]
+    assert found == [
+        *(f"{paragraph} {paragraph}" for paragraph in FILLER),
+        "| Built | 1831 |\n| --- | --- |\n| Height | 28 m |",
+        "It went out in 1996.",
+    ]

@@ -50,12 +50,26 @@ def part_blocks(tree: Any) -> None:
             block.tail = " " + (block.tail or "")
         if parent is not None and parent.tag in _ITEMS and all(child.tag in _INLINE for child in block):
             block.tag = "span"
+    for table in _layouts()(tree):
+        for element in list(table.iter("table", "tbody", "thead", "tr", "td", "th")):
+            if next(element.iterancestors("table"), element) is table or element is table:
+                element.tag = "div"
     for cell in _listed_cells()(tree):
         for item in cell.iter("li"):
             if item.getnext() is not None:
                 item.tail = "; "
         for element in list(cell.iter("ul", "ol", "li")):
             element.tag = "span"
+
+
+@cache
+def _layouts() -> Any:
+    """Finds the tables that pages of the nineties were laid out with: they hold an article in a cell."""
+    from lxml import etree
+
+    article = "count(descendant::p) > 1 or count(descendant::br) > 3 or descendant::h2 or descendant::h3"
+    cell = f"td[string-length(.) > 800][{article}]"
+    return etree.XPath(f"//table[tr/{cell} or */tr/{cell}]")
 
 
 @cache

@@ -67,6 +67,10 @@ _MARKUP_START = re.compile(
 )
 _MARKUP = re.compile(r"<(?:html|head|body|article|main|p|div|h1|table|ul)\b[^>]*>", re.IGNORECASE)
 _SRT = re.compile(r"\s*(?:\d+[ \t]*\n\s*)?\d{1,3}:\d\d:\d\d[,.]\d{1,3}(?:\s*-->\s*|,)\d{1,3}:\d\d:\d\d[,.]\d{1,3}")
+_SHORTCUT = re.compile(
+    r"\[(?:InternetShortcut|\{[0-9A-F-]{36}\}).*?^URL=(\S+)|<\?xml.*?<plist.*?<key>URL</key>\s*<string>([^<\s]+)</string>",
+    re.DOTALL | re.MULTILINE,
+)
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _BINARY = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
@@ -275,6 +279,9 @@ def _is_json(text: str) -> bool:
 def _text_kind(text: str, ending: str, media_type: str, name: str) -> tuple[str, str]:
     """Kind of a decoded text, and the text an extractor shall read (of a saved mail-like page its HTML part)."""
     start = text[:4096].lstrip("\ufeff \t\r\n")
+    if shortcut := _SHORTCUT.match(start):
+        step = f"List {shortcut[1] or shortcut[2]} in sources.yaml."
+        raise SourceError(name, Outcome.UNSUPPORTED, "it is a shortcut to a web address", step)
     if start.startswith("WEBVTT"):
         return "vtt", text
     if _SRT.match(text):

@@ -100,10 +100,11 @@ def _title(text: str) -> str:
 
 def extract_csv(text: str) -> Extracted:
     """A separated table as a Markdown table; past 1,000 rows it is cut, and a note says so."""
-    sample = text[:10_000]
-    delimiter = max(
-        "\t;,|", key=lambda mark: min((line.count(mark) for line in sample.split("\n")[:5] if line.strip()), default=0)
-    )
+    named = re.match(r"\ufeff?sep=(.)\n", text)  # Excel's own hint
+    text = text[named.end() :] if named else text
+    # Cells may hold lines and other marks in quotes, and rows may be short: the first row's own marks tell.
+    first = next((line for line in re.sub(r'"(?:[^"]|"")*"', "", text[:20_000]).split("\n") if line.strip()), "")
+    delimiter = named[1] if named else max("\t;,|", key=first.count)
     csv.field_size_limit(10_000_000)
     rows: list[list[str]] = []
     total = 0
