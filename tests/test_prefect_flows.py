@@ -361,12 +361,16 @@ def test_nothing_is_kept_outside_the_state_folder(up: Up) -> None:
 def test_after_a_power_cut_one_night_catches_up(up: Up) -> None:
     """All is killed, three nights pass; then `up` comes back on the same database, and one night does for all.
 
-    What the database had no longer needed is given back to the disk before the server opens it.
+    What the database had no longer needed is given back to the disk before the server opens it, and a run that was
+    about to begin does not look for ever as if it still were.
     """
     planned = {"state": {"type": {"any_": ["SCHEDULED"]}}}
     nightly = {"name": {"any_": ["nightly"]}}
     wait_until(lambda: len(up.post("flow_runs/filter", flow_runs=planned, flows=nightly)) >= 3, 90)
     assert "stranger" not in up.log.read_text()
+    linting = up.api.get("deployments/name/lint/my wiki")["id"]
+    handed = up.post(f"deployments/{linting}/create_flow_run", state={"type": "PENDING", "name": "Submitting"})["id"]
+    assert up.api.get(f"flow_runs/{handed}")["state"]["name"] == "Submitting"
     up.kill_all()
     wait_until(lambda: not server.answers(up.endpoint.api_url), 30)
     assert server.find_server(up.wiki) is None
@@ -375,6 +379,7 @@ def test_after_a_power_cut_one_night_catches_up(up: Up) -> None:
     leave_room(database, 40)
     up.start()
     assert database.stat().st_size < 40 * 2**20
+    assert up.api.get(f"flow_runs/{handed}")["state"]["type"] == "CRASHED"
     ends = [up.api.ended(run)["state"] for run in missed]
     assert sorted(state["type"] for state in ends) == ["CANCELLED", "CANCELLED", "COMPLETED"], ends
 

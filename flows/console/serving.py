@@ -16,6 +16,7 @@ from config.wiki import Wiki
 from flows.console.automations import automate
 from flows.console.deployments import prepared
 from flows.console.early_runs import forget_early_runs
+from flows.console.lost_runs import mark_lost_runs
 
 MOST_RUNS = 2
 """Runs at once: a night, and one thing beside it, which finds the lock held or not."""
@@ -31,8 +32,9 @@ def serve(wiki: Wiki, ready: Callable[[TakeUp], None]) -> None:
     """
     runner = Runner(name=f"nightwiki {wiki.name}", pause_on_shutdown=False, limit=MOST_RUNS)
 
+    ids: dict[str, UUID] = {}
+
     def take_up(now: Wiki) -> None:
-        ids: dict[str, UUID] = {}
         for deployment in prepared(now):
             found = runner.add_deployment(deployment)
             if not isinstance(found, UUID):
@@ -43,6 +45,9 @@ def serve(wiki: Wiki, ready: Callable[[TakeUp], None]) -> None:
         automate(now, ids["nightly"])
 
     take_up(wiki)
+    if wiki.settings.prefect.mode == "own":  # elsewhere a worker of the person's may be about to begin one
+        with get_client(sync_client=True) as client:
+            mark_lost_runs(client, ids.values())
     ready(take_up)
     try:
         asyncio.run(runner.start())
