@@ -46,9 +46,8 @@ def check(wiki: Wiki, repair: bool, dry_run: bool, as_json: bool) -> int:
         print_json(answer)
     else:
         for one in answer.findings:
-            click.echo(
-                f"{one.severity}: {one.check}: {one.page + ': ' if one.page else ''}{one.message} {one.fix}".rstrip()
-            )
+            said = ". ".join(filter(None, (one.message.rstrip("."), one.fix)))
+            click.echo(f"{one.severity}: {one.check}: {one.page + ': ' if one.page else ''}{said}")
         number = f"{len(findings)} finding{'' if len(findings) == 1 else 's'}."
         click.echo(number if findings else "The state is sound.")
     return 3 if findings else 0
