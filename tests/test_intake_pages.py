@@ -118,3 +118,13 @@ def test_a_page_laid_out_with_tables_has_paragraphs() -> None:
         "| Built | 1831 |\n| --- | --- |\n| Height | 28 m |",
         "It went out in 1996.",
     ]
+
+
+def test_a_page_that_is_a_plain_text_has_its_paragraphs() -> None:
+    """Standards and letters stand between two tags; a listing of a program is still code."""
+    letter = "\n\n".join((*FILLER, "1. oil\n2. kerosene"))
+    found = extract(f"<html><head><title>On lamps</title></head><body><pre>{letter}</pre></body></html>")
+    assert [part.text for part in found.parts] == [*FILLER, "1. oil\n2. kerosene"] and found.title == "On lamps"
+    listing = "\n".join(f"lamp_{number} = burn({number})" for number in range(40))
+    shown = page(*FILLER).replace("</article>", f"<pre><code>{listing}</code></pre></article>")
+    assert listing in [part.text for part in extract(shown).parts]

@@ -18,6 +18,7 @@ from tasks.extraction import (
     html_metadata,
     html_tree,
     plain_article,
+    preformatted,
     web_walls,
     whole_article,
 )
@@ -42,10 +43,12 @@ def extract(text: str, name: str = "", url: str = "") -> Extracted:
     html_marks.part_blocks(tree)
     hidden = hidden_html.remove(tree, text)
     stated = html_metadata.read(tree, url)
-    body = plain_article.body(copy(tree), text)
-    if body is None:
-        body = whole_article.body(tree, url)
-    parts = () if body is None else tuple(_parts(body, 0))
+    parts = preformatted.parts(tree) if "<pre" in text else ()
+    if not parts:
+        body = plain_article.body(copy(tree), text)
+        if body is None:
+            body = whole_article.body(tree, url)
+        parts = () if body is None else tuple(_parts(body, 0))
     wall = None if web_walls.long_enough(parts) else web_walls.judge(tree, parts)
     if wall is not None:
         raise SourceError(name, wall.outcome, wall.reason, wall.next_step)
