@@ -101,7 +101,7 @@ def _lines(text: str) -> str:
 
 def _switched(data: bytes) -> Decoded | None:
     """Text of mails and old systems in seven bits, whose escape sequences switch between alphabets."""
-    if b"\x1b$" not in data:
+    if b"\x1b" not in data or b"\x1b$" not in data:  # one byte is found sooner than two
         return None
     for encoding in ("iso2022_jp_ext", "iso2022_kr"):
         with suppress(UnicodeDecodeError):

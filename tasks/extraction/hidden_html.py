@@ -173,6 +173,11 @@ def _rules(sheet: str) -> Iterator[tuple[str, str]]:
     *closed, _unfinished = sheet.split("}")
     for piece in closed:
         deeper = piece.count("{")
+        if not depth and deeper == 1:  # as nearly all are
+            selectors, _, body = piece.partition("{")
+            if "@" not in selectors:
+                yield selectors, body
+            continue
         if depth:
             body += piece
         else:

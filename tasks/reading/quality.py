@@ -18,7 +18,8 @@ FEW_LETTERS = 40
 _SPACELESS = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
-_PRIVATE = re.compile(r"[\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]|\(cid:\d+\)")
+_PRIVATE = re.compile(r"[\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]")
+_GLYPH = re.compile(r"\(cid:\d+\)")
 _MARK = re.compile(r"[/@\\_=&%]|www\.")
 _BLANKS = {code: " " for code in range(128) if not chr(code).isalpha()}  # for all ASCII but letters
 _CJK = frozenset(
@@ -47,15 +48,16 @@ def judge(text: str) -> Quality:
         middle = len(text) // 2
         text = "\n".join((text[:SAMPLE], text[middle : middle + SAMPLE], text[-SAMPLE:]))
     words = text.split()
-    addresses = {word for word in set(words) if _is_address(word)} if _MARK.search(text) else set()
-    words = [word for word in words if word not in addresses]
+    addresses = {word for word in set(words) if not word.isalnum() and _is_address(word)} if _MARK.search(text) else ()
+    words = [word for word in words if word not in addresses] if addresses else words
     sample = " ".join(words)
     found = letters(sample)
-    if found < FEW_LETTERS and not _PRIVATE.search(sample):
+    unreadable = len(_PRIVATE.findall(sample)) + (len(_GLYPH.findall(sample)) if "(cid:" in sample else 0)
+    if found < FEW_LETTERS and not unreadable:
         return Quality(1.0, ())
     score, reasons = 1.0, []
     visible = max(1, sum(map(len, words)))
-    broken = len(_PRIVATE.findall(sample)) / visible
+    broken = unreadable / visible
     if broken > 0.01:
         score -= min(0.9, 0.3 + 8 * broken)
         reasons.append(f"{broken:.0%} of the characters are unreadable")
@@ -104,7 +106,7 @@ def _glued(words: Sequence[str]) -> tuple[float, str]:
     size = sum(map(len, words))
     mean = size / len(words)
     # Weighted by letters, so that a glued passage among good ones shows; German and Finnish stay far below the limit.
-    long = sum(len(word) for word in words if len(word) > 40) / size
+    long = sum([length for length in map(len, words) if length > 40]) / size
     if mean > 14 or long > 0.25:
         return min(0.9, 0.55 + max(0.0, mean - 14) / 40 + long / 3), (
             f"words are glued together ({mean:.0f} letters a word on average)"

@@ -68,12 +68,12 @@ def smuggled(text: str) -> str:
 
 _WHAT_EN = r"(?:instructions?|prompts?|directives|guidelines|commands|system messages?|safety (?:rules|guidelines))"
 _WHOSE_EN = r"(?:previous|prior|above|earlier|preceding|foregoing|existing|original|initial|your|system|safety)"
-_Rule = tuple[tuple[str, ...], re.Pattern[str]]
+_Rule = tuple[tuple[str, ...], str]
 
 
 def _rule(pattern: str, *needles: str) -> _Rule:
     """An order's pattern, and words of which one must be in a text before the pattern is worth a search."""
-    return needles, re.compile(pattern, re.IGNORECASE)
+    return needles, pattern
 
 
 _RULES: tuple[_Rule, ...] = (
@@ -359,7 +359,8 @@ def orders(text: str) -> str:
 
 def _orders(text: str) -> str:
     lowered = " ".join(text.lower().split())
-    patterns = [pattern for needles, pattern in _RULES if any(map(lowered.__contains__, needles))]
+    # Few texts need one of the patterns, so that they are compiled then; `re` keeps them.
+    patterns = [re.compile(rule, re.IGNORECASE) for needles, rule in _RULES if any(map(lowered.__contains__, needles))]
     if any(role in text for role in ("SYSTEM", "ASSISTANT", "DEVELOPER")):
         patterns.append(_ROLE)
     spans: list[tuple[int, int]] | None = None
