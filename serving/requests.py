@@ -6,13 +6,13 @@ A wrong type, an unknown name or a value out of bounds is refused here, so that 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NoReturn
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from serving.cli.choosing import Filters as CandidateFilters
 from serving.cli.choosing import span
-from tasks.search.filters import Filters
+from tasks.search.filters import Filters, is_date
 from tasks.search.fusion import Configuration
 
 MOST_CHARACTERS = 20_000
@@ -24,7 +24,15 @@ Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
 Name = Annotated[str, Field(max_length=500)]
 Names = Annotated[tuple[Name, ...], Field(max_length=50)]  # tuples, for the default of a list is copied each time
 Level = Literal["low", "medium", "high"]
-Date = Annotated[str, Field(pattern=r"^(\d{4}(-\d\d(-\d\d(T[\d:.]{1,20}Z?)?)?)?)?$", max_length=30)]
+Date = Annotated[
+    str,
+    Field(pattern=r"^(\d{4}(-\d\d(-\d\d(T[\d:.]{1,20}Z?)?)?)?)?$", max_length=30),
+    AfterValidator(lambda text: text if not text or is_date(text) else _no_date(text)),
+]
+
+
+def _no_date(text: str) -> NoReturn:
+    raise ValueError(f"'{text}' is not a date such as 2026-12-01")
 
 
 class Asked(BaseModel):

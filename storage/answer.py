@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,6 +29,8 @@ from tasks.search.spelling import corrected
 MOST_TERMS = 1_000
 """Terms of a question that are looked up; a pasted book is not read to its end."""
 PIECES_AT_GAP = 3
+MOST_PIECES = 200
+"""Pieces that are looked through for those of the sources that a filter lets through."""
 
 _LONGEST_NAME = 6
 _MOST_NAME_WORDS = 40
@@ -102,7 +104,10 @@ def pieces_beside(
     words = question_terms(question)
     written = opened.chunks.match(words)
     spelt, matches = _spelt(words, written, opened.chunks)
-    ranking = top_matching(opened.chunks.scores(spelt, matches), question.k)
+    cited = opened.cited(question.filters)
+    ranking = top_matching(opened.chunks.scores(spelt, matches), question.k if cited is None else MOST_PIECES)
+    if cited is not None:
+        ranking = _of_sources(opened, ranking, cited, question.k)
     saying = opened.chunks.coverage(written)[list(ranking.docs)]
     better = min(PIECES_AT_GAP, int(np.count_nonzero(saying > found.covered)))
     try:
@@ -110,6 +115,13 @@ def pieces_beside(
     except StateError as error:
         degraded.append(Degraded("snapshot", f"{error.subject}: {error.cause}", error.next_step))
         return [], better
+
+
+def _of_sources(opened: Opened, ranking: Ranking, sources: Collection[str], count: int) -> Ranking:
+    """The first pieces of a ranking that come from these sources."""
+    texts = opened.index.pieces
+    kept = [place for place, doc in enumerate(ranking.docs) if json.loads(texts.text(doc))["source"] in sources][:count]
+    return Ranking(tuple(ranking.docs[n] for n in kept), tuple(ranking.scores[n] for n in kept))
 
 
 def places_for_pieces(k: int, pages: int, better: int) -> int:

@@ -59,6 +59,22 @@ class Opened:
         """Which pages the filters let through; None for all."""
         return self.default_mask if filters == Filters() else allowed(filters, self.index.facets)
 
+    def cited(self, filters: Filters) -> frozenset[str] | None:
+        """Ids of the sources that the pages cite which the filters let through; None when nothing is filtered.
+
+        Where sources alone are asked for, these too, whether a page cites them or not.
+        """
+        if filters == Filters():
+            return None
+        mask, facets = allowed(filters, self.index.facets), self.index.facets
+        start, stop = facets.terms.between(b"source:", b"source;")
+        named = filters.source if filters == Filters(source=filters.source) else ()
+        return frozenset(named).union(
+            facets.terms[term].decode("utf-8", "surrogatepass").removeprefix("source:")
+            for term in range(start, stop)
+            if mask[facets.docs[facets.bounds[term] : facets.bounds[term + 1]]].any()
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Question:

@@ -8,6 +8,8 @@ import pytest
 
 from flows.context import build_pack
 from flows.query import answer
+from tasks.records import Chunk, ChunksRecord
+from tasks.search.filters import Filters
 from tests.search_wiki import engine, page
 
 PAGES = [
@@ -45,6 +47,21 @@ def test_words_that_only_ask_are_not_missing(tmp_path: Path) -> None:
     """A source about 'wiki' and 'say' would not help whom nobody told of volcanoes."""
     told = answer(engine(tmp_path, PAGES), "What does the wiki say about volcanoes?")
     assert (told.unknown, "about volcanoes would help" in told.note) == (("volcanoes",), True)
+
+
+def test_filters_hold_for_the_evidence_beside(tmp_path: Path) -> None:
+    """At a gap only pieces of sources are offered that pages within the filters cite, or that are asked for by name."""
+    pieces = tuple(
+        ChunksRecord(source, (Chunk(0, (), f"Krakatoa erupted, says {source}.", "^p1"),)) for source in ("s1", "s2")
+    )
+    search = engine(tmp_path, PAGES, chunks=pieces)
+
+    def offered(filters: Filters) -> set[str]:
+        return {hit.id for hit in search.search("Krakatoa eruption", 5, filters).hits if hit.type == "chunk"}
+
+    assert offered(Filters()) == {"s1", "s2"}
+    assert offered(Filters(source=("s2",))) == {"s2"}
+    assert offered(Filters(tag=("none-has-it",))) == set()
 
 
 def test_pages_left_out_are_no_gap(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import signal
 import socket
@@ -240,3 +241,18 @@ def test_sigterm_ends_the_server_with_streams_open(demo_night: Path) -> None:
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (0, b"Stopped.\n", b"")
     assert not psutil.pid_exists(process.pid)
+
+
+def test_a_compressed_body_is_refused_by_name(client: httpx.Client) -> None:
+    """Nothing is unpacked, so nothing can swell; the answer says what to send."""
+    packed = gzip.compress(b'{"question": "z3"}')
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    told = client.post("/query", content=packed, headers=headers)
+    assert (told.status_code, told.json()["detail"]) == (415, "the body is compressed")
+
+
+@pytest.mark.parametrize("day", ["2026-13-45", "2026-02-30", "0000", "2026-00"])
+def test_a_day_that_there_is_not_is_refused(client: httpx.Client, day: str) -> None:
+    """A filter that can let nothing through is a mistake, and not an empty answer."""
+    told = client.get("/search", params={"question": "z3", "updated_after": day})
+    assert (told.status_code, "is not a date" in told.json()["detail"]) == (422, True)

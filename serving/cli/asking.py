@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -12,7 +11,7 @@ import click
 
 from config.errors import NightwikiError
 from config.wiki import Wiki, find_wiki
-from tasks.search.filters import LEVELS, Filters
+from tasks.search.filters import LEVELS, Filters, is_date
 from tasks.search.result import Degraded
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ def asking_options(function: Function) -> Function:
 
 
 def _date(text: str, option: str) -> str:
-    if text and not re.fullmatch(r"\d{4}(-\d\d(-\d\d(T[\d:.]+Z?)?)?)?", text):
+    if text and not is_date(text):
         raise click.BadParameter(f"'{text}' is not a date such as 2026-12-01", param_hint=option)
     return text
 

@@ -90,6 +90,8 @@ class Guard:
         if self._rules.token and not self._authorised(headers.get(b"authorization", b"")):
             step = "Send Authorization: Bearer TOKEN"
             return problem(401, "a token is needed", {"WWW-Authenticate": "Bearer"}, next_step=step)
+        if headers.get(b"content-encoding", b"identity").strip().lower() not in (b"identity", b""):
+            return problem(415, "the body is compressed", _CLOSE, next_step="Send it as it is")
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > self._rules.most_bytes:
             return self._too_large()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from datetime import date
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -12,6 +14,7 @@ from tasks.search.postings import Postings
 from tasks.search.tokens import fold
 
 LEVELS = ("low", "medium", "high")
+_DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T[\d:.]+Z?)?)?)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,18 @@ class Filters:
     confidence_min: str = ""  # pages without a confidence are a person's own, and pass
     updated_after: str = ""  # ISO date or time, inclusive
     updated_before: str = ""  # ISO date or time, exclusive
+
+
+def is_date(text: str) -> bool:
+    """Whether a text is a day that there is, or the month or year of one, perhaps with a time: '2026-12-01'."""
+    match = _DATE.fullmatch(text)
+    if match is None:
+        return False
+    try:
+        date(int(match[1]), int(match[2] or 1), int(match[3] or 1))
+    except ValueError:
+        return False
+    return True
 
 
 def allowed(filters: Filters, facets: Postings) -> NDArray[np.bool_]:
