@@ -10,11 +10,11 @@ from flows.model_compiling import Connect, compile_with_model, to_ask, unwritten
 from flows.reading import Reading
 from flows.reading_in import Taken
 from flows.session import Session
-from storage.readin import resolver
 from tasks.compiling.compile import Compilation, Compiler, CompileRequest, KnownPage, SourceNotes
 from tasks.compiling.extractive import ExtractiveCompiler
 from tasks.crew import Crew
 from tasks.markdown import links
+from tasks.markdown.resolver import resolver
 from tasks.plan import Desk, Plan, plan
 from tasks.records import Outcome, SourceRecord
 

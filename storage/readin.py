@@ -12,14 +12,13 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from config.errors import StateError
 from config.globs import matches
 from config.wiki import Wiki
 from storage.vault import Stat, Vault
 from storage.waiting import Tick, page_id_of, read_candidates, within
-from tasks.markdown import links
+from tasks.markdown.resolver import resolver as resolver
 from tasks.pages import pages
 from tasks.records import CandidateRecord, PageRecord
 from tasks.text_bytes import decode
@@ -125,36 +124,6 @@ def _look(wiki: Wiki, vault: Vault, hashes: Hashes, known: Known, run: str, now:
         basenames=scanned.basenames,
         source_notes=scanned.notes,
     )
-
-
-def resolver(paths: Mapping[str, str]) -> Callable[[str], str]:
-    """Return a function from a link's target to the id of the page it opens, or to the target itself.
-
-    `paths` are page ids by vault path. The index of names is built when it is first asked.
-    """
-    return _Resolver(paths)
-
-
-@dataclass(frozen=True)
-class _Resolver:
-    """A class, and no inner function, so that it can be sent to another process."""
-
-    paths: Mapping[str, str]
-
-    def __call__(self, target: str) -> str:
-        opens = self._opens.get(target)
-        if opens is None:  # a page's footnotes lead to few files
-            found = self._index.find(target, "")
-            opens = self._opens[target] = self.paths[found[0]] if found else target
-        return opens
-
-    @cached_property
-    def _opens(self) -> dict[str, str]:
-        return {}
-
-    @cached_property
-    def _index(self) -> links.LinkIndex:
-        return links.LinkIndex(self.paths, {})
 
 
 class _Texts:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from config.settings import Settings
 from tasks.commits import NO_CHANGES, Changes, FileWrite
+from tasks.compiling.proposed import proposal_hash
 from tasks.contradictions.claims import ContradictionRecord, Decision
 from tasks.contradictions.page import Settled, settle
 from tasks.many import Many, here
@@ -249,7 +250,7 @@ class _Draft:
             base_hash=base.file_hash if base is not None else "",
             before=base.markdown if base is not None else "",
             reasons=reasons,
-            proposal_hash=review.proposal_hash(target.proposal),
+            proposal_hash=proposal_hash(target.proposal),
             subject=target.proposal.subject,
         )
         on_disk = self._desk.on_disk.get(target.candidate.path) if target.candidate is not None else None
@@ -348,6 +349,6 @@ def _kept_waiting(candidate: CandidateRecord | None, on_disk: str | None, propos
         return ()
     if candidate.state == "open" and on_disk not in (None, candidate.file_hash):
         return ("you are editing the candidate",)
-    if candidate.state == "discarded" and candidate.proposal_hash == review.proposal_hash(proposal):
+    if candidate.state == "discarded" and candidate.proposal_hash == proposal_hash(proposal):
         return ("you discarded the same page",)
     return ()

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, replace
 
 from tasks.markdown import properties
-from tasks.markdown.blocks import Block, references, split
+from tasks.markdown.blocks import Block, plain_hash, references, split
 from tasks.markdown.links import anchor_link
 from tasks.records import BlockKind, Citation, PageProposal, ProposedBlock
 
@@ -57,6 +57,13 @@ def pieces(proposal: PageProposal) -> tuple[Piece, ...]:
                 piece = replace(piece, text=other_marker(piece.text))
             found.append(piece)
     return tuple(found)
+
+
+def proposal_hash(proposal: PageProposal) -> str:
+    """A hash of what a proposal says, links and labels aside: a discarded proposal is not made again."""
+    said = (f"{block.key}\x1f{plain_hash(block.text, block.kind)}" for block in proposal.blocks)
+    words = [proposal.title, *said]
+    return hashlib.sha256("\x1e".join(words).encode()).hexdigest()
 
 
 def title_line(title: str) -> str:

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tasks.commits import FileWrite, NewCandidate
+from tasks.compiling.proposed import proposal_hash
 from tasks.markdown import links
 from tasks.markdown.blocks import Resolve, normal_hash
 from tasks.pages import linking, merge
 from tasks.pages.pages import digest, stem_of
 from tasks.records import BlockKind, PageProposal, PageRecord
-from tasks.review import review
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,13 @@ def first_page_and_candidate(common: Common, new: NewPage) -> FirstPage:
     if not new.reasons:
         return FirstPage(page)
     path = f"{new.candidates_dir}/{page.slug}.md"
-    said = review.proposal_hash(new.proposal)
+    said = proposal_hash(new.proposal)
     waiting = NewCandidate(path, page, new.reasons, said, new.proposal.subject, common.now)
-    return FirstPage(page, review.candidate_of(waiting)) if new.held else FirstPage(page, otherwise=waiting)
+    if not new.held:
+        return FirstPage(page, otherwise=waiting)
+    from tasks.review.review import candidate_of  # it loads more than all the rest, and few nights need it
+
+    return FirstPage(page, candidate_of(waiting))
 
 
 def first_page(common: Common, new: NewPage) -> PageRecord:

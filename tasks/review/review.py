@@ -7,7 +7,6 @@ Promotion takes the bytes now on disk, so a person may edit a candidate first.
 from __future__ import annotations
 
 import difflib
-import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -15,10 +14,9 @@ from dataclasses import dataclass, replace
 from pydantic import TypeAdapter
 
 from tasks.commits import NO_CHANGES, Changes, FileWrite, NewCandidate
-from tasks.markdown import blocks
 from tasks.pages import pages
 from tasks.pages.three_way import three_way
-from tasks.records import CandidateRecord, PageProposal, PageRecord
+from tasks.records import CandidateRecord, PageRecord
 from tasks.review.candidate import candidate_text, said_hash, strip_candidate, unreadable
 from tasks.text_bytes import decode, digest, encode
 
@@ -52,13 +50,6 @@ class Decision:
     page: PageRecord | None = None
     problem: str = ""
     next_step: str = ""
-
-
-def proposal_hash(proposal: PageProposal) -> str:
-    """Return a hash of what a proposal says, links and labels aside: a discarded proposal is not made again."""
-    said = (f"{block.key}\x1f{blocks.plain_hash(block.text, block.kind)}" for block in proposal.blocks)
-    words = [proposal.title, *said]
-    return hashlib.sha256("\x1e".join(words).encode()).hexdigest()
 
 
 def write_candidate(
