@@ -9,6 +9,14 @@ from pathlib import Path
 
 from tests.wikis import put
 
+BLOCKS = (  # of which the lines with a mark must stay
+    "> [!tip]- {0}\n> - [ ] {0} [[nowhere|x]]",
+    "```\n---\n## {0}\n---\n```",
+    "%%\n{0}\n\n- x\n%%",
+    "| {0} | b |\n|---|---|\n| [[x\\|y]] | z |",
+    "$$\n{0} = \\frac{{a}}{{b}}\n$$",
+)
+
 
 @dataclass
 class Person:
@@ -27,7 +35,8 @@ class Person:
         return sorted(str(path.relative_to(wiki)) for path in found)
 
     def act(self) -> None:
-        acts = [self.write_line] * 6 + [self.edit_sentence] * 3 + [self.cut_paragraph, self.own_property, self.rename]
+        acts = [self.write_line] * 5 + [self.write_block] + [self.edit_sentence] * 3
+        acts += [self.cut_paragraph, self.own_property, self.rename]
         acts += [self.copy, self.move_block, self.windows_endings] + [self.delete] * (self.chance.random() < 0.1)
         files = self.files()
         if files:
@@ -55,6 +64,15 @@ class Person:
             head, tail = text, ""
         self._put(name, f"{head.rstrip()}{ending}{ending}{line}{ending}{ending}{tail.lstrip()}")
         self.lines.setdefault(name, []).append(line)
+
+    def write_block(self, name: str) -> None:
+        """A callout, code, a comment, a table or a formula at the end of a file."""
+        self.counter += 1
+        text = self._text(name)
+        ending = "\r\n" if "\r\n" in text else "\n"
+        block = self.chance.choice(BLOCKS).format(f"mine{self.counter:05d}").replace("\n", ending)
+        self._put(name, f"{text.rstrip()}{ending}{ending}{block}{ending}")
+        self.lines.setdefault(name, []).extend(line for line in block.split(ending) if "mine" in line)
 
     def edit_sentence(self, name: str) -> None:
         text = self._text(name)
