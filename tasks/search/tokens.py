@@ -91,7 +91,10 @@ def terms(text: str) -> list[str]:
     found: list[str] = []
     folded = fold(text)
     for word in (_ASCII_WORD if folded.isascii() else _WORD).findall(folded):
-        found += _terms_of(word)
+        if word.isdecimal():
+            found.append(word)  # there is no end to numbers, so none is kept
+        else:
+            found += _terms_of(word)
     return found
 
 
