@@ -126,8 +126,8 @@ def _numbers(found: Sequence[_Token]) -> Iterator[int]:
 
 
 def _spans(found: Sequence[_Token]) -> set[tuple[str, str]]:
-    """Pairs of numbers with at most one word between them, as in 'from 1943 to 1945'."""
-    at = [*_numbers(found)]
+    """Pairs of numbers with at most one word between them, as in 'from 1943 to 1945'; digits of formulas aside."""
+    at = [number for number in _numbers(found) if len(found[number].word) > 1]
     return {(found[one].word, found[other].word) for one, other in pairwise(at) if other - one <= 2}
 
 
