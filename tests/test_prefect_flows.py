@@ -368,8 +368,9 @@ def test_after_a_power_cut_one_night_catches_up(up: Up) -> None:
     nightly = {"name": {"any_": ["nightly"]}}
     wait_until(lambda: len(up.post("flow_runs/filter", flow_runs=planned, flows=nightly)) >= 3, 90)
     assert "stranger" not in up.log.read_text()
-    linting = up.api.get("deployments/name/lint/my wiki")["id"]
-    handed = up.post(f"deployments/{linting}/create_flow_run", state={"type": "PENDING", "name": "Submitting"})["id"]
+    deployment = up.api.get("deployments/name/nightly/my wiki")["id"]
+    handed = up.post(f"deployments/{deployment}/create_flow_run", state={"type": "PENDING", "name": "Submitting"})["id"]
+    begun = up.post("flow_runs/", flow_id=flow_of(up), tags=["nightwiki", "my wiki"], state={"type": "RUNNING"})["id"]
     assert up.api.get(f"flow_runs/{handed}")["state"]["name"] == "Submitting"
     up.kill_all()
     wait_until(lambda: not server.answers(up.endpoint.api_url), 30)
@@ -379,9 +380,15 @@ def test_after_a_power_cut_one_night_catches_up(up: Up) -> None:
     leave_room(database, 40)
     up.start()
     assert database.stat().st_size < 40 * 2**20
-    assert up.api.get(f"flow_runs/{handed}")["state"]["type"] == "CRASHED"
+    assert {up.api.get(f"flow_runs/{run}")["state"]["type"] for run in (handed, begun)} == {"CRASHED"}
+    assert any(run["parameters"].get("again") for run in up.post("flow_runs/filter", flow_runs=planned, flows=nightly))
     ends = [up.api.ended(run)["state"] for run in missed]
     assert sorted(state["type"] for state in ends) == ["CANCELLED", "CANCELLED", "COMPLETED"], ends
+
+
+def flow_of(up: Up) -> str:
+    """Id of the night's flow."""
+    return str(up.post("flows/", name="nightly")["id"])
 
 
 def leave_room(path: Path, megabytes: int) -> None:

@@ -47,7 +47,7 @@ def serve(wiki: Wiki, ready: Callable[[TakeUp], None]) -> None:
     take_up(wiki)
     if wiki.settings.prefect.mode == "own":  # elsewhere a worker of the person's may be about to begin one
         with get_client(sync_client=True) as client:
-            mark_lost_runs(client, ids.values())
+            mark_lost_runs(client, wiki, ids["nightly"], datetime.now(UTC))
     ready(take_up)
     try:
         asyncio.run(runner.start())
