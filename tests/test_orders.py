@@ -1,4 +1,4 @@
-"""Orders to a machine in a source: found in many languages and disguises, and not where somebody only speaks of them."""
+"""Orders to a machine in a source: found in many languages and disguises, not where somebody only speaks of them."""
 
 from __future__ import annotations
 
