@@ -19,7 +19,7 @@ from storage.answer import answer
 from storage.index_files import damage, open_index
 from storage.opened import Layer, Opened, Question, Snapshot
 from storage.passage_search import passages
-from tasks.embedding.embed import load
+from tasks.embedding.embed import load, should_embed_question
 from tasks.embedding.model import Model
 from tasks.search.filters import Filters
 from tasks.search.found import Found, across
@@ -200,8 +200,13 @@ class Engine:
         """Begin to embed questions in one go that will be asked one after the other."""
         for wiki in self._wikis:
             opened = wiki.held
-            if wiki.wiki.model is not None and opened is not None and opened.index.vectors:
-                wiki.wiki.model.ask_together([one.encode("utf-8", "replace").decode("utf-8") for one in questions])
+            if wiki.wiki.model is None or opened is None:
+                continue
+            models = [vectors.model for vectors in opened.index.vectors]
+            texts = [one.encode("utf-8", "replace").decode("utf-8") for one in questions]
+            wiki.wiki.model.ask_together(
+                [text for text in texts if any(should_embed_question(text, model) for model in models)]
+            )
 
     @property
     def names(self) -> tuple[str, ...]:
