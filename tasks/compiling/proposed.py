@@ -23,6 +23,7 @@ _SIMPLE = {
     BlockKind.HEADING: re.compile(r"#{1,6} [^\s#][^\n#]*[^\s#]"),
     BlockKind.LIST: re.compile(r"(?:- [^\W\d_][^\n]*\n)*- [^\W\d_][^\n]*\S"),
 }
+_MARKUP = re.compile(r"[\\`<$\[\]]|(?:^|(?<=\s))#(?=\w)")
 _PLAIN_START = re.compile(r"[^\W\d_]")
 
 
@@ -75,9 +76,7 @@ def title_line(title: str) -> str:
 
 def definition(citation: Citation, label: str) -> str:
     """The footnote definition of a citation, on one line."""
-    words = " ".join(citation.quote.split())
-    words = re.sub(r"[\\`<$\[\]]|(?:^|(?<=\s))#(?=\w)", lambda found: "\\" + found.group(), words)
-    words = words.replace("%%", "%\\%")
+    words = _MARKUP.sub(r"\\\g<0>", " ".join(citation.quote.split())).replace("%%", "%\\%")
     return f'[^{label}]: {anchor_link(citation.target, citation.anchor)} "{words}"'
 
 
