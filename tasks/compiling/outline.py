@@ -26,6 +26,9 @@ ABSTRACT = re.compile(
 
 _SCHOLARLY = re.compile(r"^\W*(?:abstract|references|keywords|doi:|arxiv:)", re.I)
 _ENDED = re.compile(r"[.!?…。！？؟۔।:;][\"'”’»›)\]」』）》]*$")
+_ENOUGH = 7  # words of a sentence that are counted
+_OPENING = 100  # characters in which so many are usually found
+_LONG = 400  # ... and that surely hold them
 _FEW_SECTIONS = 20
 _MOST_SECTIONS = 40
 _MOST_SENTENCES = 12_000  # of a book; what follows is searched as chunks but not quoted
@@ -119,10 +122,10 @@ class Outline:
 
     def _sentence(self, text: str, part: Part, number: int, item: bool, inside: bool = False) -> None:
         text = _ENUMERATION.sub("", text)
-        size = sentences.length(text) if len(text) < 400 else 50
+        size = _words_of(text)
         if size < (2 if item else 3) or choice.is_furniture(text, self._requests):
             return
-        if self._strict and not _ENDED.search(text) and size < (3 if item else 7):
+        if self._strict and not _ENDED.search(text) and size < (3 if item else _ENOUGH):
             return
         folded = text.casefold()
         if folded in self._seen or len(text) > 1500:
@@ -140,6 +143,13 @@ class Outline:
                 tuple(sentences.words(text)),
             )
         )
+
+
+def _words_of(text: str) -> int:
+    """Length of a sentence in words, or `_ENOUGH` when there are at least that many in its opening."""
+    if len(text) >= _LONG or sentences.length(text[:_OPENING]) >= _ENOUGH:
+        return _ENOUGH
+    return sentences.length(text)
 
 
 def _depth(levels: Sequence[int]) -> int:

@@ -41,6 +41,8 @@ def extract(text: str, name: str = "", url: str = "") -> Extracted:
     if "<sup" in text or "<math" in text or "<SUP" in text:
         html_marks.spell_out(tree)
     html_marks.part_blocks(tree)
+    if "<td" in text or "<TD" in text:
+        html_marks.part_cells(tree)
     hidden = hidden_html.remove(tree, text)
     stated = html_metadata.read(tree, url)
     parts = preformatted.parts(tree) if "<pre" in text else ()

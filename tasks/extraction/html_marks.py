@@ -37,7 +37,7 @@ def spell_out(tree: Any) -> None:
 def part_blocks(tree: Any) -> None:
     """Puts a blank where nothing but the edge of a block stands between two words, for such edges are lost later.
 
-    Blocks in a list's item and lists in a table's cell, which would be glued or dropped, become pieces of running text.
+    Blocks in a list's item, which would be glued, become pieces of running text.
     """
     for block in tree.iter("div", "p"):
         before, parent = block.getprevious(), block.getparent()
@@ -50,6 +50,10 @@ def part_blocks(tree: Any) -> None:
             block.tail = " " + (block.tail or "")
         if parent is not None and parent.tag in _ITEMS and all(child.tag in _INLINE for child in block):
             block.tag = "span"
+
+
+def part_cells(tree: Any) -> None:
+    """Makes boxes of tables that a page is laid out with, and running text of lists in cells, which would be lost."""
     for table in _layouts()(tree):
         for element in list(table.iter("table", "tbody", "thead", "tr", "td", "th")):
             if next(element.iterancestors("table"), element) is table or element is table:

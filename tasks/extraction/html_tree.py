@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 _CONTROLS = bytes({*range(32)} - {*b"\t\n\r"})
-_NO_CHARACTERS = (b"\xef\xbf\xbe", b"\xef\xbf\xbf")
+_NO_CHARACTERS = ("\ufffe", "\uffff")
 _HEAD = 4096  # characters in which the first lines are mended
 
 
@@ -15,14 +15,13 @@ def parse(text: str) -> Any | None:
     from lxml import html
     from trafilatura.utils import is_dubious_html, repair_faulty_html
 
+    for character in _NO_CHARACTERS:
+        text = text.replace(character, "")
     beginning = text[:50].lower()
     end = text.find("\n", _HEAD)
     head, rest = (text[: end + 1], text[end + 1 :]) if end >= 0 else (text, "")
     content = (repair_faulty_html(head, beginning) + rest).encode("utf-8", "surrogatepass")
     content = content.translate(None, _CONTROLS)  # characters that XML forbids
-    if _NO_CHARACTERS[0][:2] in content:
-        for character in _NO_CHARACTERS:
-            content = content.replace(character, b"")
     try:
         tree = html.fromstring(content, parser=_parser())
     except Exception:  # strangers' bytes trip the parser in many ways; it is no page then
