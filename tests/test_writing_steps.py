@@ -18,7 +18,7 @@ from tasks.writing import analyse, semantic, settle
 from tasks.writing.clash import refused
 from tasks.writing.contribution import Contribution, Line, OwnBlock, Share, Superseded, decode, encode
 from tasks.writing.find import Draft, Finder
-from tasks.writing.naming import is_given, is_named, plain_heading, tidy_title
+from tasks.writing.naming import abbreviated, is_given, is_named, plain_heading, tidy_title
 from tasks.writing.page import SourceFacts, Stand, lay_out, propose
 from tasks.writing.passages import passages, windows
 from tasks.writing.planning import planned_calls
@@ -99,6 +99,12 @@ def test_the_same_facts_make_one_page_whatever_names_a_model_gives() -> None:
 def test_a_title_has_no_markup(given: str, title: str) -> None:
     """Nothing in a title opens a link, a heading or a property."""
     assert tidy_title(given) == title
+
+
+def test_an_abbreviation_in_a_title_is_another_name() -> None:
+    """A page is found, and linked to, by its short name; a qualifier in brackets stays."""
+    assert abbreviated("World Health Organization (WHO)") == ("World Health Organization", ("WHO",))
+    assert abbreviated("Mercury (planet)") == ("Mercury (planet)", ())
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tasks.compiling import subjects
 from tasks.coverage_check import locate
 from tasks.llm.ask import Asker, Kind, ModelError, Part, Prompt, Role
 from tasks.markdown import sentences
-from tasks.writing.naming import is_given, is_named, tidy_title
+from tasks.writing.naming import abbreviated, is_given, is_named, tidy_title
 from tasks.writing.passages import WINDOW, Passage, Passages, shown, windows
 from tasks.writing.replies import Analysed
 
@@ -123,15 +123,16 @@ def reduce(source: Passages, replies: Sequence[Analysed]) -> Notes:
     words = source.words
     for reply in replies:
         for found in reply.subjects:
-            title = tidy_title(found.title)
-            keys = [subjects.key_of(name) for name in (title, *found.aliases) if name.strip()]
+            title, short = abbreviated(tidy_title(found.title))
+            aliases = (*short, *found.aliases)
+            keys = [subjects.key_of(name) for name in (title, *aliases) if name.strip()]
             if not title or not keys[0] or not is_given(title, words):
                 continue
             key = next((called[name] for name in keys if name in called), keys[0])
             if key not in titles:
                 order.append(key)
                 titles[key], kinds[key], names[key], claims[key] = title, subjects.key_of(found.kind), [], {}
-            names[key] += [title, *found.aliases]
+            names[key] += [title, *aliases]
             for name in keys:
                 called.setdefault(name, key)
         for claim in reply.claims:

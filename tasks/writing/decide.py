@@ -12,7 +12,7 @@ from tasks.markdown.sentences import plain
 from tasks.reading.sanitise import clean
 from tasks.writing.analyse import Notes, Topic
 from tasks.writing.find import Offer
-from tasks.writing.naming import is_given, is_named, tidy_title, words_of
+from tasks.writing.naming import abbreviated, is_given, is_named, tidy_title, words_of
 from tasks.writing.purpose import Purpose
 from tasks.writing.replies import Decided, PageDecision
 
@@ -135,14 +135,14 @@ def _topic(keys: Mapping[str, Topic], name: str) -> Topic | None:
 def _tidy(one: PageDecision, topic: Topic, source_title: str) -> PageDecision:
     """The decision with a title, aliases and tags that are fit to be written, and that the source bears out."""
     words = words_of((source_title, topic.title, *topic.aliases, *(claim.words for claim in topic.claims)))
-    title = tidy_title(one.title)
+    title, short = abbreviated(tidy_title(one.title))
     if not is_given(title, words):
         title = topic.title
     said = "\n\n".join(claim.words for claim in topic.claims)
     names = (source_title, topic.title, *topic.aliases)
     tidy = [tidy_title(alias) for alias in one.aliases]
     given = [alias for alias in tidy if is_given(alias, words) and is_named(alias, names, said)]
-    aliases = [alias for alias in (*topic.aliases, topic.title, *given) if alias != title]
+    aliases = [alias for alias in (*topic.aliases, topic.title, *short, *given) if alias != title]
     return one.model_copy(
         update={
             "title": title[:200],

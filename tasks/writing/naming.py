@@ -29,6 +29,12 @@ def tidy_title(text: str) -> str:
     return subjects.clean_title(_BRACKETS.sub(" ", plain_text(text)[0]).strip(" .,;:"))
 
 
+def abbreviated(title: str) -> tuple[str, tuple[str, ...]]:
+    """A title without an abbreviation in brackets, and that abbreviation as another name; other titles as they are."""
+    long, short = subjects.title_aliases(title)
+    return (long, short) if long != title else (title, ())
+
+
 def is_named(alias: str, names: Iterable[str], text: str) -> bool:
     """Whether a source calls something by this name too: it shares a word with another of its names, stands beside one
     in a sentence, or behind words such as 'also called'. A name that the source only mentions is another thing's."""
