@@ -2,7 +2,8 @@
 
 import pytest
 import trafilatura
-from trafilatura import external
+from lxml import etree
+from trafilatura import external, xpaths
 
 from tasks.extraction import html as extract_html
 from tasks.extraction import html_tree, plain_article, whole_article
@@ -64,6 +65,21 @@ def test_what_is_no_page_gives_no_tree() -> None:
     """A line of text is not HTML."""
     assert html_tree.parse("just a line") is None
     assert html_tree.parse("") is None
+
+
+@pytest.mark.parametrize("name", ["BODY_XPATH", "OVERALL_DISCARD_XPATH", "REMOVE_COMMENTS_AND_LISTS_XPATH"])
+def test_paths_that_pass_over_bare_elements_find_the_same(name: str) -> None:
+    """Elements are found by class, id, role, style and place, as by the expressions that the library ships."""
+    marks = ["", "class='share-box'", "id='main-nav'", "role='navigation'", "style='display:none'", "class='post'"]
+    marks += ["class='article-body'", "id='comments'", "aria-hidden='true'", "data-lp-replacement-content=''"]
+    boxes = "".join(f"<{tag} {mark}><p>a</p></{tag}>" for tag in ("div", "section", "main", "ul") for mark in marks)
+    text = page(f"<main>{boxes}</main><article>b</article>")
+    plain_article.body(html_tree.parse(text), text)
+    tree = html_tree.parse(text)
+    assert any(path(tree) for path in getattr(xpaths, name))
+    for path in getattr(xpaths, name):
+        shipped = etree.XPath(path.path.replace("[@*]", ""), namespaces={"re": xpaths.REGEXP_NS})
+        assert path(tree) == shipped(tree)
 
 
 def test_the_whole_sequence_gives_what_it_gives_alone() -> None:

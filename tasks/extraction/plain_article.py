@@ -44,6 +44,7 @@ def body(tree: Any, source: str) -> Any | None:
 
     if _FORUM in source:
         return None
+    _ask_of_attributes()
     size = written(tree)
     etree.strip_elements(tree, *_NO_ARTICLE, with_tail=False)
     whole = 0 if size > _PLAIN else len(" ".join(tree.text_content().split()))
@@ -56,6 +57,29 @@ def body(tree: Any, source: str) -> Any | None:
     cleaned = convert_tags(tree_cleaning(tree, _options()), _options())
     found, text = extract_content(cleaned, _options())
     return found if len(text) >= least and found.find(".//p") is not None else None
+
+
+@cache
+def _ask_of_attributes() -> None:
+    """Has trafilatura's paths pass over elements without attributes, for attributes are all that these paths ask of.
+
+    The same elements are found in two thirds of the time: each question costs a call from libxml2 into Python.
+    """
+    from lxml import etree
+    from trafilatura import xpaths
+
+    for paths in (
+        xpaths.BODY_XPATH,
+        xpaths.OVERALL_DISCARD_XPATH,
+        xpaths.TEASER_DISCARD_XPATH,
+        xpaths.DISCARD_IMAGE_ELEMENTS,
+        xpaths.RAW_TREE_PRUNE_XPATH,
+        xpaths.REMOVE_COMMENTS_AND_LISTS_XPATH,
+    ):
+        paths[:] = [
+            etree.XPath(path.path.replace(".//*[", ".//*[@*][", 1), namespaces={"re": xpaths.REGEXP_NS})
+            for path in paths
+        ]
 
 
 @cache
