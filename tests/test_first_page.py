@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 from tasks.crew import Crew
 from tasks.pages.first_page import Common, NewPage, first_page
 from tasks.pages.linking import Names
@@ -54,3 +57,11 @@ def test_other_processes_make_the_same_pages() -> None:
     new = [NewPage(proposal(number), f"id{number}", f"pages/machine-{number}.md") for number in range(40)]
     with Crew(2, few=10) as crew:
         assert crew.many(first_page, COMMON, new) == [first_page(COMMON, one) for one in new]
+
+
+def test_the_processes_of_a_night_load_no_settings() -> None:
+    """What they carry out needs no validation, which takes each of them longer to load than all the rest."""
+    work = "tasks.reading.worker, tasks.compiling.extractive, tasks.pages.first_page, tasks.markdown.resolver"
+    code = f"import sys, {work}, storage.search_index; print({{'pydantic', 'config.settings'}} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

@@ -24,12 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from config.errors import ModelUnavailableError
-from config.settings import Embedding
 from tasks.markdown.plain import plain, readable
 from tasks.search.tokens import cjk_share, has_cjk
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
+
+    from config.settings import Embedding
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 E5_SMALL = "intfloat/multilingual-e5-small"
