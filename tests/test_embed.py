@@ -13,7 +13,7 @@ from config.settings import Embedding
 from tasks.embedding import embed
 
 needs_offline = pytest.mark.skipif(embed.offline_model() is None, reason="the offline extra is not installed")
-PACKAGED = Path(embed.__file__).parents[1] / "config" / "data" / "models" / "all-minilm-l6-v2"
+PACKAGED = Path(embed.__file__).parents[2] / "config" / "data" / "models" / "all-minilm-l6-v2"
 MINILM = Embedding(model=embed.MINILM)
 
 
