@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from functools import cache
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tasks.packs import token_count
 from tasks.packs.token_count import TOKENIZER, count_tokens, pieces
 
 _SIGNS = ("\n", "\n\n", "\r\n", "\\n", "\\n\\n", '":"', '"', "'", "'s", " ", "  ", "/", "\t", "\x0b", "\x1c", "\x85")
@@ -21,15 +23,25 @@ _TEXTS = st.lists(st.sampled_from((*_SIGNS, *_LETTERS, *_MARKS)), max_size=60).m
 @cache
 def library() -> Any:
     """The tokenizer itself."""
-    count_tokens("opened")  # it warns about itself where it is imported carelessly
-    import bpe_openai
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # about how it reads its own data
+        import bpe_openai
 
-    return bpe_openai.get_encoding(TOKENIZER)
+        return bpe_openai.get_encoding(TOKENIZER)
 
 
 def real(text: str) -> int:
     """Its own count."""
     return len(library().encode_ordinary(text))
+
+
+def test_the_librarys_python_face_counts_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A release without the compiled counter is asked for the tokens."""
+    text = "Zuse's Z3 of 1941, 漢字 and é\n" * 3
+    before = count_tokens(text)
+    monkeypatch.setattr(token_count, "_kept", token_count._Kept())
+    monkeypatch.setattr(token_count, "_counter", token_count._face)
+    assert count_tokens(text) == before == real(text)
 
 
 @settings(deadline=None)  # the first count reads the tokenizer in

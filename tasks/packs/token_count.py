@@ -15,6 +15,8 @@ import re
 import warnings
 from collections.abc import Callable
 from functools import cache
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
 from itertools import pairwise
 from typing import Protocol
 
@@ -137,15 +139,28 @@ def _counted(text: str) -> int:
 
 @cache
 def _counter() -> Callable[[str], int]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of the library, about how it reads its own data
-            import bpe_openai  # half a second, so only when something is counted
-    except ImportError:
-        raise MissingExtraError(
-            "bpe-openai", "the tokenizer that counts tokens is not installed", "Install nightwiki again"
-        ) from None
-    encoding: _Encoding = bpe_openai.get_encoding(TOKENIZER)
-    # Behind the library's own face stands one that counts without making the tokens, in a third of the time.
-    fast: Callable[[str], int] | None = getattr(getattr(encoding, "_backend", None), "count", None)
-    return fast if fast is not None else lambda text: len(encoding.encode_ordinary(text))
+    """The library's compiled counter, alone: its Python face reads three vocabularies first, for most of a second.
+
+    Where a release has no such counter, its face is asked for the tokens.
+    """
+    package = find_spec("bpe_openai")
+    if package is None:
+        cause = "the tokenizer that counts tokens is not installed"
+        raise MissingExtraError("bpe-openai", cause, "Install nightwiki again")
+    compiled = PathFinder.find_spec("_bindings", package.submodule_search_locations)
+    if compiled is not None and compiled.loader is not None:
+        bindings = module_from_spec(compiled)
+        compiled.loader.exec_module(bindings)
+        if hasattr(bindings, "tokenizer_for_encoding"):
+            count: Callable[[str], int] = bindings.tokenizer_for_encoding(TOKENIZER).count
+            return count
+    return _face()
+
+
+def _face() -> Callable[[str], int]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of the library, about how it reads its own data
+        import bpe_openai
+
+        encoding: _Encoding = bpe_openai.get_encoding(TOKENIZER)
+    return lambda text: len(encoding.encode_ordinary(text))
