@@ -24,7 +24,6 @@ from tasks.commits import NO_CHANGES, Changes, FileWrite, NewCandidate, Refusal
 from tasks.review.review import candidate_of
 
 FORMAT = "2"
-_READABLE = ("1", FORMAT)  # the first had no candidates that are yet to be made
 COMMIT_LEVEL = -1
 
 
@@ -258,7 +257,7 @@ def _decode(body: bytes, path: Path) -> Plan:
     source = pa.BufferReader(body)
     intent_table = _read_stream(source)
     head = {key.decode(): value.decode() for key, value in (intent_table.schema.metadata or {}).items()}
-    if head.get("format") not in _READABLE:
+    if head.get("format") != FORMAT:
         next_step = "Finish the commit with the nightwiki that began it."
         raise StateError(str(path), "the journal is of another version", next_step)
     drops = from_table(_read_stream(source), _Drop)
