@@ -62,19 +62,23 @@ def report_of(
         degraded=embedded.degraded,
         snapshot=done.snapshot if done is not None else taken.snapshot,
         dry_run=session.dry,
-        lint=_lint_line(session, taken),
+        lint=_lint_line(session),
+        contradictions=_contradictions(session, drawn, pages),
         cost=gathering.cost if gathering is not None else Cost(),
     )
 
 
-def _lint_line(session: Session, taken: Taken) -> str:
-    """What the last lint found, and how many contradictions wait; empty when there was none and none waits."""
+def _lint_line(session: Session) -> str:
+    """What the last lint found; empty when there was none."""
     counted = tally.load(session.wiki.state_dir)
-    waiting = len(open_shown(taken.vault.pages, session.rows.contradictions.values()))
-    said = [f"Lint of {counted.at[:10]}: {counted.line()}"] if counted is not None else []
-    if waiting:
-        said.append(f"{waiting} contradiction{'' if waiting == 1 else 's'} to decide on (`nightwiki contradictions`)")
-    return "; ".join(said) + "." if said else ""
+    return f"Lint of {counted.at[:10]}: {counted.line()}." if counted is not None else ""
+
+
+def _contradictions(session: Session, drawn: Plan, pages: Mapping[str, PageRecord]) -> int:
+    """Contradictions that the pages show after this run, and that nobody has decided on."""
+    changed = {row.id: row for row in drawn.changes.contradictions}
+    rows = {**session.rows.contradictions, **changed}
+    return len(open_shown(pages, [row for row in rows.values() if row.id not in drawn.changes.drop_contradictions]))
 
 
 def _waiting_by_source(candidates: Iterable[CandidateRecord]) -> Mapping[str, Sequence[str]]:

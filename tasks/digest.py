@@ -100,6 +100,7 @@ class NightReport:
     snapshot: str = ""
     dry_run: bool = False
     lint: str = ""  # what the last lint found, in a sentence
+    contradictions: int = 0  # between sources, that wait for a person's decision
     cost: Cost = Cost()
 
 
@@ -137,6 +138,11 @@ def headline(report: NightReport) -> str:
         parts.append(f"{report.removed} removed")
     failed = len(failures(report))
     return ", ".join(parts) + (f"; {_plural(failed, 'source')} could not be used" if failed else "")
+
+
+def contradictions(report: NightReport) -> str:
+    """How many contradictions wait for a decision."""
+    return f"{_plural(report.contradictions, 'contradiction')} between sources to decide on"
 
 
 def cost_lines(cost: Cost) -> tuple[str, ...]:
@@ -177,6 +183,8 @@ def markdown(report: NightReport, zone_name: str = "UTC", linked: bool = True) -
     begun, ended = (f"{_local(time, zone):%Y-%m-%d %H:%M:%S}" for time in (report.started, report.finished))
     times = f"started {begun} · finished {ended} ({zone_name})"
     out.append(f"Run `{report.run}` · {report.state} · {times}")
+    if report.contradictions:
+        out += ["", f"{contradictions(report)} (`nightwiki contradictions list`)."]
     if report.lint:
         out += ["", report.lint]
     for sentence in cost_lines(report.cost):

@@ -16,6 +16,7 @@ from flows.steps import DirectRunner
 from flows.undo import undo
 from serving.disputed import contradictions
 from tasks.contradictions.claims import ContradictionRecord, Decision
+from tasks.digest import markdown
 from tests import wikis
 from tests.invariants import broken, unsettled
 from tests.test_cli import told
@@ -129,6 +130,17 @@ def test_a_german_page_tells_of_it_in_german(tmp_path: Path) -> None:
     verdict(made, "both", old_when="bis 2024", new_when="seit 2025")
     assert "> [!note] Beides gilt, jedes zu seiner Zeit\n" in page(made.root, "acme-portal")
     assert unsettled(made, 4) == []
+
+
+def test_a_night_tells_how_many_wait_for_a_decision(tmp_path: Path) -> None:
+    """Those it found itself are among them, decided ones are not."""
+    made = wikis.make(tmp_path / "w", SETTINGS, one=ONE)
+    assert run(made, 1).contradictions == 0
+    put(made.root, "raw_sources/two.md", TWO)
+    second = run(made, 2)
+    assert second.contradictions == 1 and "1 contradiction between sources" in markdown(second)
+    verdict(made, "dismissed")
+    assert run(made, 9).contradictions == 0
 
 
 def test_a_dismissed_pair_stays_dismissed_until_a_sentence_changes(wiki: Wiki) -> None:

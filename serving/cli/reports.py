@@ -8,7 +8,7 @@ import click
 
 from config.wiki import Wiki
 from serving.schemas.runs import Cost, IngestAnswer, PageCounts
-from tasks.digest import NightReport, cost_lines, failures, grouped, headline
+from tasks.digest import NightReport, contradictions, cost_lines, failures, grouped, headline
 
 _SHOWN = 10  # groups of failures, and problems
 
@@ -43,6 +43,8 @@ def show_report(report: NightReport, wiki: Wiki) -> None:
             click.echo(sentence)
     if report.waiting:
         click.echo(f"{len(report.waiting)} waiting for review: nightwiki candidates list")
+    if report.contradictions:
+        click.echo(f"{contradictions(report)}: nightwiki contradictions list")
     groups = grouped(failures(report))
     for group in groups[:_SHOWN]:
         _say(f"{group.outcome}: {group.names()}", group.reason, group.next_step)
