@@ -200,4 +200,14 @@ def test_a_broad_goal_fills_its_budget(tmp_path: Path) -> None:
     assert relevance == sorted(relevance, reverse=True) and all(0 < one <= 1 for one in relevance)
 
 
+def test_a_question_is_no_broad_goal(tmp_path: Path) -> None:
+    """Pages that only share a word with a question do not take the room of the one that comes near it."""
+    near = page(1, "Babbage", "Babbage was a pioneer of computing. He was born in London.")
+    far = [page(n, name, f"{name} was a village with an early church.") for n, name in _PIONEERS if n > 1]
+    search = engine(tmp_path, [near, *far])
+    goal = "history of early computing pioneers of many lands"
+    broad, asked = (build_pack(search, text, 2000).pages for text in (goal, f"{goal}?"))
+    assert len(broad) == 5 and [one.title for one in asked] == ["Babbage"]
+
+
 _PIONEERS = tuple(enumerate(("Lovelace", "Babbage", "Hopper", "Zuse", "Turing"), 1))

@@ -36,9 +36,12 @@ FLOOR = 0.35
 """Pages below this share of the best page's relevance are noise to an agent."""
 
 BROAD = 0.5
-"""Where not even the best page is as relevant as this, the goal is a broad one: every page that shares a word with it
-may fill what is left of the budget, as in a small wiki that is all about the goal."""
+"""Where not even the best page is as relevant as this, a goal that asks nothing is a broad one: every page that shares
+a word with it may fill what is left of the budget, as in a small wiki that is all about the goal. A question has an
+answer, and the rest of a page that comes near it holds that sooner than the best passage of a page that does not.
+"""
 
+_ASKS = ("?", "？", "؟", ";")  # the last is Greek
 _FAINT = 0.05  # relevance of a packed page, at least: its best block comes before those of better ones that say nothing
 
 ALIKE = 0.85
@@ -180,7 +183,8 @@ def choose(
     tokens would do.
     """
     best = max((page.relevance for page in found.pages), default=0.0)
-    pages = _worth_packing(found.pages, best)
+    broad = best < BROAD and not goal.rstrip().endswith(_ASKS)
+    pages = _worth_packing(found.pages, FLOOR * best, broad)
     empty = _pack(goal, found, budget, form, {}, pages, (), len(pages))
     frame = counted(empty, count).tokens_used
     packing = _Packing(pages, found.weights, form, count, len(found.wikis) > 1, budget - frame)
@@ -197,12 +201,12 @@ def choose(
     )
 
 
-def _worth_packing(pages: Sequence[FoundPage], best: float) -> list[FoundPage]:
-    """The pages that may be packed, in their order; `best` is the highest relevance among them."""
+def _worth_packing(pages: Sequence[FoundPage], floor: float, broad: bool) -> list[FoundPage]:
+    """The pages that may be packed, in their order: from `floor` on, for a broad goal all that share a word with it."""
     return [
         replace(page, relevance=max(page.relevance, _FAINT))
         for page in pages
-        if page.relevance >= FLOOR * best or (best < BROAD and any(block.score > 0 for block in page.blocks))
+        if page.relevance >= floor or (broad and any(block.score > 0 for block in page.blocks))
     ]
 
 
