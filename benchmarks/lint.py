@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -29,6 +30,8 @@ from tasks.contradictions.find import Statement, find, named
 from tasks.pages.merge import new_page
 from tasks.records import BlockKind, Citation, EmbeddingRecord, PageProposal, ProposedBlock
 from tasks.text_bytes import digest, encode
+
+T = TypeVar("T")
 
 BAR, GROWTH, INDEX_BAR = 10.0, 2.3, 5.0
 WORDS = ("relay", "valve", "drum", "tape", "store", "adder", "panel", "clock", "cable", "punch", "core", "lamp")
@@ -99,7 +102,7 @@ def contradictions(pages: int = 200) -> float:
     return 1000 * spent / pages
 
 
-def cpu(work: Callable[[], object]) -> tuple[float, object]:
+def cpu(work: Callable[[], T]) -> tuple[float, T]:
     """CPU seconds that a call takes in this process, and what it returns."""
     began = time.process_time()
     result = work()
@@ -117,9 +120,9 @@ def main() -> int:
     for pages in (options.pages, 2 * options.pages):
         with tempfile.TemporaryDirectory() as folder:
             wiki = build(Path(folder) / "wiki", pages)
-            seconds[pages], report = cpu(lambda wiki=wiki: lint(wiki, DirectRunner(), utc_now()))  # type: ignore[misc]
+            seconds[pages], report = cpu(partial(lint, wiki, DirectRunner(), utc_now()))
             print(f"lint of {pages} pages, {pages * 10} links: {seconds[pages]:.2f} s CPU, "
-                  f"{len(report.findings)} findings")  # type: ignore[attr-defined]
+                  f"{len(report.findings)} findings")
             spent, _ = cpu(partial(scaffold, wiki, DirectRunner(), utc_now()))
             drawn[pages] = spent
             print(f"scaffold of {pages} pages: {spent:.2f} s CPU")
@@ -127,7 +130,7 @@ def main() -> int:
         wiki = build(Path(folder) / "wiki", options.pages, embedded=True)
         alike, made = cpu(partial(scaffold, wiki, DirectRunner(), utc_now()))
         print(f"scaffold of {options.pages} pages without tags, by their embeddings: {alike:.2f} s CPU, "
-              f"{len(made.categories)} categories")  # type: ignore[attr-defined]
+              f"{len(made.categories)} categories")
     first, second = seconds.values()
     bar = BAR * options.pages / 10_000
     print(f"bar {bar:.1f} s: {'kept' if first <= bar else 'MISSED'}; twice the pages cost {second / first:.2f} times "
