@@ -10,7 +10,6 @@ import logging
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -18,6 +17,7 @@ from pathlib import Path
 from config.wiki import Wiki
 from flows.kept_settings import open_by_kept
 from flows.steps import DirectRunner, utc_now
+from flows.watching import Watching
 from storage.durable import sha256
 from storage.locks import holder
 from storage.runs import AuditTail
@@ -83,30 +83,19 @@ def _hash(path: str) -> str:
         return ""
 
 
-class Watcher:
+class Watcher(Watching):
     """Calls `sync` when a person has changed the vault and it then stood still from one look to the next."""
 
     def __init__(self, root: Path, sync: Callable[[], bool], runs: OwnRuns, pause: float = LOOK_SECONDS) -> None:
+        super().__init__("watch-vault", pause)
         self._root = root
         self._sync = sync
         self._runs = runs
-        self._pause = pause
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="watch-vault", daemon=True)
-
-    def start(self) -> None:
-        """Begin to look."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop looking; a sync under way is waited for."""
-        self._stop.set()
-        self._thread.join()
 
     def _watch(self) -> None:
         synced = last = signature(self._root)
         changed_at = 0.0
-        while not self._stop.wait(self._pause):
+        while self._paused():
             now = signature(self._root)
             if now == synced:
                 changed_at = 0.0

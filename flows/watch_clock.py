@@ -7,9 +7,10 @@ come until then. What is done about it is `jumped`'s business.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
+
+from flows.watching import Watching
 
 LOOK_SECONDS = 10.0
 
@@ -27,7 +28,7 @@ def steady() -> float:
     return time.monotonic()
 
 
-class ClockWatch:
+class ClockWatch(Watching):
     """Calls `jumped` when the clock was set; tried again at the next look when that fails."""
 
     def __init__(
@@ -38,21 +39,11 @@ class ClockWatch:
         clock: Callable[[], float] = time.time,
         even: Callable[[], float] = steady,
     ) -> None:
-        self._jumped, self._say, self._pause = jumped, say, pause
+        super().__init__("watch-clock", pause)
+        self._jumped, self._say = jumped, say
         self._clock, self._even = clock, even
         self._offset = clock() - even()
         self._said: set[str] = set()  # of this jump
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="watch-clock", daemon=True)
-
-    def start(self) -> None:
-        """Begin to look."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop looking."""
-        self._stop.set()
-        self._thread.join()
 
     def look(self) -> None:
         """Look once."""
@@ -67,7 +58,7 @@ class ClockWatch:
         self._offset = offset  # also after small steps: a clock that is steered creeps, and that is no jump
 
     def _watch(self) -> None:
-        while not self._stop.wait(self._pause):
+        while self._paused():
             try:
                 self.look()
             except Exception as error:  # a server that is busy now

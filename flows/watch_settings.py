@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
 from config.errors import NightwikiError
 from config.wiki import SETTINGS_NAME, Wiki, open_wiki
 from flows.kept_settings import keep
+from flows.watching import Watching
 
 LOOK_SECONDS = 5.0
 
@@ -18,26 +18,16 @@ log = logging.getLogger(__name__)
 Stamp = tuple[int, int, int] | None
 
 
-class SettingsWatch:
+class SettingsWatch(Watching):
     """Calls `changed` with the wiki as it is now, each time that its settings can be read and say something new."""
 
     def __init__(
         self, wiki: Wiki, changed: Callable[[Wiki], None], say: Callable[[str], None], pause: float = LOOK_SECONDS
     ) -> None:
-        self._wiki, self._changed, self._say, self._pause = wiki, changed, say, pause
+        super().__init__("watch-settings", pause)
+        self._wiki, self._changed, self._say = wiki, changed, say
         self._stamp = _stamp(wiki.root)
         self._said = ""
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="watch-settings", daemon=True)
-
-    def start(self) -> None:
-        """Begin to look."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop looking."""
-        self._stop.set()
-        self._thread.join()
 
     def look(self) -> None:
         """Look once."""
@@ -60,7 +50,7 @@ class SettingsWatch:
         self._changed(wiki)
 
     def _watch(self) -> None:
-        while not self._stop.wait(self._pause):
+        while self._paused():
             try:
                 self.look()
             except Exception as error:  # a server that is busy now: what has changed is put there at the next start
