@@ -71,6 +71,18 @@ def demo_night(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.fixture(autouse=True)
+def _demo_night_stays(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test that leaves a run in the diary of the shared demo fails itself, not the one that reads it later."""
+    if "demo_night" not in request.fixturenames:
+        yield
+        return
+    diary = request.getfixturevalue("demo_night") / ".nightwiki" / "runs" / "runs.jsonl"
+    before = diary.read_bytes()
+    yield
+    assert diary.read_bytes() == before, "a run was left in the shared demo: such a test takes `demo`, its copy"
+
+
 @pytest.fixture
 def demo(demo_night: Path, tmp_path: Path) -> Path:
     """A copy of the demo after its first night, to be changed."""

@@ -212,9 +212,9 @@ def test_an_empty_wiki_has_no_hits_and_no_error(tmp_path: Path) -> None:
         (("staging", "policy", "sometimes"), 2),
     ],
 )
-def test_errors_are_one_line_with_an_honest_code(demo_night: Path, arguments: tuple[str, ...], code: int) -> None:
+def test_errors_are_one_line_with_an_honest_code(demo: Path, arguments: tuple[str, ...], code: int) -> None:
     """1 for what went wrong, 2 for what was asked wrongly; never a stack trace, nothing on standard output."""
-    got, out, err = say("-w", demo_night, *arguments)
+    got, out, err = say("-w", demo, *arguments)
     assert (got, out) == (code, "")
     assert len(err.strip().splitlines()) == 1 or code == 2
     assert "Traceback" not in err
