@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from tests.web import FakeClock, Web, serve
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from tests.prefect_server import Bare
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+settings.register_profile("unhurried", deadline=None)  # a loaded machine is no fault of what is tested
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session", autouse=True)
