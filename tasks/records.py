@@ -325,6 +325,7 @@ class CandidateRecord:
     note: str = ""                      # reason given with discard
     page: str = ""                      # JSON of the PageRecord that promotion would record
     said_hash: str = ""                 # of what its file says, boxes and the spelling of properties aside
+    shown_hash: str = ""                # of the words in the diff that it shows
     absorbs: str = ""                   # id of a page that becomes part of this one
     absorbs_hash: str = ""              # of that page's file when the merge was proposed
 

@@ -105,6 +105,28 @@ def test_a_ticked_box_meets_a_page_that_moved_on(wiki: Wiki) -> None:
     assert "170 square" in page(wiki.root, "eniac") and "Later." in page(wiki.root, "eniac") and broken(wiki) == []
 
 
+@pytest.mark.parametrize("moved_on", [False, True])
+def test_words_in_the_shown_diff_are_not_lost(wiki: Wiki, moved_on: bool) -> None:
+    """The update is not promoted, nor made anew, until they stand in the page below or are gone with the diff."""
+    edit(wiki, "> +", "> My own words.\n> +", WAITS)
+    edit(wiki, "## Design", "Later.\n\n## Design" if moved_on else "## Design")
+    before = (wiki.root / WAITS).read_bytes()
+    assert promote(wiki, 3) == ("you have written into its diff, which is not part of the page",)
+    assert (wiki.root / WAITS).read_bytes() == before
+    head, _, rest = before.decode().partition("> [!info]- What changes")
+    put(wiki.root, WAITS, head + "My own words.\n\n" + rest.rpartition("> ```\n\n")[2])
+    promote(wiki, 4)
+    promote(wiki, 5) if moved_on else None
+    assert "My own words." in page(wiki.root, "eniac") and "170 square" in page(wiki.root, "eniac")
+
+
+def test_an_emptied_update_is_not_made_anew(wiki: Wiki) -> None:
+    """A sync tool that broke off does not make an update that empties the page."""
+    edit(wiki, "## Design", "Later.\n\n## Design")
+    put(wiki.root, WAITS, "")
+    assert promote(wiki, 3) == ("the candidate's file is empty",) and (wiki.root / WAITS).read_bytes() == b""
+
+
 def test_an_update_that_the_page_already_has_is_withdrawn(wiki: Wiki) -> None:
     """When the person took its text over, nothing is left to decide."""
     text = (wiki.root / WAITS).read_text()

@@ -11,8 +11,9 @@ from config.wiki import Wiki
 from flows.night import review, sync
 from flows.reading_in import Review
 from flows.steps import DirectRunner
+from flows.undo import undo
 from tasks.digest import NightReport
-from tasks.review.candidate import candidate_text, strip_candidate, ticked
+from tasks.review.candidate import candidate_text, shown_hash, strip_candidate, ticked
 from tests import wikis
 from tests.wikis import page, put, run
 
@@ -32,12 +33,31 @@ def _synced(wiki: Wiki, before: str, after: str) -> NightReport:
     return sync(wiki, DirectRunner(), "2026-03-02T12:00:00Z")
 
 
-@pytest.mark.parametrize("said", ["true", "TRUE # ok", "'true'", "yes", "On", "x", "[x]", "1"])
+@pytest.mark.parametrize("said", ["true", "TRUE # ok", "'true'", "yes", "On", "x", "[x]", "'[x]'", "1", "✓", "\n  - true"])
 def test_a_box_is_ticked_however_it_is_spelt(said: str) -> None:
     """By hand people write what they mean; Obsidian writes `true`."""
     text = candidate_text(PAGE, "new", "", "", ())
     assert ticked(text.replace("promote: false", f"promote: {said}")) == ("promote",)
+    assert ticked(text.replace("promote: false", f"Promote: {said}")) == ("promote",)
     assert ticked(text.replace("promote: false", "promote: no")) == ticked(text.replace("promote: false", "")) == ()
+    assert strip_candidate(text.replace("promote: false", f"Promote: {said}")) == PAGE
+
+
+def test_a_box_in_capitals_is_carried_out_and_taken_back(tmp_path: Path) -> None:
+    """Obsidian takes `Promote` and `promote` for one property; so do a promotion and its undo."""
+    wiki = _waiting(tmp_path / "w")
+    report = _synced(wiki, "promote: false", "Promote: Yes")
+    assert "romote:" not in page(wiki.root, "abacus")
+    undo(wiki, report.run, "2026-03-02T13:00:00Z")
+    assert "Promote: false" in page(wiki.root, "candidates/abacus")
+    assert sync(wiki, DirectRunner(), "2026-03-02T14:00:00Z").changed == ()
+
+
+def test_a_property_of_the_page_in_capitals_is_no_box() -> None:
+    """It goes into the page as it is, whatever it says."""
+    own = PAGE.replace("title: A", "title: A\nPromote: yes")
+    text = candidate_text(own, "new", "", "", ())
+    assert ticked(text) == () and strip_candidate(text) == own
 
 
 @pytest.mark.parametrize("edit", ["promote:true", "- [x] promote", "promote: true\ntype: a: b"])
@@ -47,6 +67,13 @@ def test_a_tick_in_properties_that_cannot_be_read_is_told_of(tmp_path: Path, edi
     assert "cannot be read: line" in _synced(wiki, "promote: false", edit).problems[0].cause
     named = review(wiki, DirectRunner(), "2026-03-02T13:00:00Z", [Review("abacus", True)])
     assert "cannot be read: line" in named.problems[0].cause and not (wiki.root / "wiki/abacus.md").exists()
+
+
+def test_a_box_that_stands_twice_is_told_of(tmp_path: Path) -> None:
+    """Obsidian shows no properties at all then; which of the two a person means is theirs to say."""
+    wiki = _waiting(tmp_path / "w")
+    report = _synced(wiki, "promote: false", "promote: true\npromote: false")
+    assert "the key 'promote' stands twice" in report.problems[0].cause and report.changed == ()
 
 
 @pytest.mark.parametrize("path", ["wiki/ABACUS.md", "notes/abacus.md"])
@@ -88,6 +115,43 @@ def test_words_around_the_shown_diff_are_kept_and_the_diff_goes(before: str, aft
     edited = strip_candidate(text.replace(before, after))
     assert strip_candidate(text) == PAGE
     assert "Mine" in edited and "diff\n" not in edited and edited.endswith("# A\n\nText.\n")
+
+
+DIFF = candidate_text(PAGE, "update", "a", "0" * 64, (), "@@ -1 +1 @@\n-Old.\n+Text.\n \n ```\n x")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("\n", "\r\n"),
+        ("> [!info]- What", "> [!info]+ What"),
+        ("> ````diff", ">\n> ````diff"),
+        ("> ````\n\n", "> ````\n>\n\n"),
+        ("> -Old.", "> -Old.  "),
+        (DIFF[DIFF.index("> [!info]") : DIFF.index("# A")], ""),
+    ],
+)
+def test_a_diff_that_only_a_program_touched_is_as_it_was(before: str, after: str) -> None:
+    """Line endings, an opened callout, blanks: no word is new, and the page that comes of it is the same."""
+    text = DIFF.replace(before, after)
+    assert text != DIFF and shown_hash(text) in ("", shown_hash(DIFF))
+    assert strip_candidate(text).replace("\r\n", "\n") in (PAGE, PAGE.replace("---\n\n", "---\n"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("+Text.", "+My text."),
+        ("> ````\n\n", "> Mine.\n> ````\n\n"),
+        ("> ````\n", "> Mine.\n"),
+        ("-Old.", "-Old.\n> ````\n> Mine."),
+        ("-Old.\n", "-Old.\n> > Mine.\n"),
+    ],
+)
+def test_words_in_the_shown_diff_are_seen(before: str, after: str) -> None:
+    """Also where they break the fence, so that it is not clear where the diff ends."""
+    text = DIFF.replace(before, after)
+    assert text != DIFF and shown_hash(text) not in ("", shown_hash(DIFF))
 
 
 @pytest.mark.parametrize("edit", ["promote: false # later?", "# not sure\npromote: false"])

@@ -22,7 +22,6 @@ from storage.journal import Closed
 from storage.readin import ReadIn, resolver
 from storage.tables import Row
 from tasks.commits import Changes, FileWrite
-from tasks.markdown import properties
 from tasks.pages import pages
 from tasks.pages.linking import Names
 from tasks.pages.relink import relink
@@ -272,5 +271,4 @@ def _unticked(content: bytes | None) -> bytes | None:
     if content is None:
         return None
     text = decode(content)
-    ticked = candidate.ticked(text)
-    return encode(properties.edit(text, dict.fromkeys(ticked, False))) if ticked else content
+    return encode(candidate.unticked(text)) if candidate.ticked(text) else content

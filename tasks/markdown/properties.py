@@ -22,7 +22,7 @@ from tasks.pages.slugs import fold
 
 __all__ = [
     "BOM", "LEFT_ALONE", "Plain", "Properties", "Value", "aliases", "body_start", "comments", "comparable", "edit",
-    "normal_aliases", "normal_tags", "read", "string", "strings", "tags",
+    "normal_aliases", "normal_tags", "read", "string", "strings", "tags", "twice",
 ]  # fmt: skip
 
 LEFT_ALONE = "malformed frontmatter, left alone"
@@ -103,9 +103,14 @@ def read(text: str) -> Properties:
         for entry in entries:
             if entry.key in seen:
                 line = inner.count("\n", 0, entry.key_start) + 2
-                return Properties(values, text[block.start :], block.start, f"the key '{entry.key}' stands twice", line)
+                return Properties(values, text[block.start :], block.start, twice(entry.key), line)
             seen.add(entry.key)
     return Properties(values, text[block.start :], block.start)
+
+
+def twice(key: str) -> str:
+    """The problem of properties in which a key stands twice."""
+    return f"the key '{key}' stands twice"
 
 
 def body_start(text: str) -> int:

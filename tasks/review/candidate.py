@@ -7,7 +7,8 @@ kept.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from tasks.markdown import properties
 from tasks.markdown.blocks import split
@@ -18,12 +19,28 @@ from tasks.text_bytes import digest, encode
 KEYS = ("candidate_of", "base_hash", "reasons", "promote", "discard")
 
 BOXES = ("promote", "discard")
+"""Their names as they are written; Obsidian takes `Promote` for the same property."""
 
 KEEPS = "candidate_keeps"
 _OWN_BLOCK = "candidate_properties"
-_CALLOUT = "> [!info]- What changes"
-_SHOWN = re.compile(r"> \[!info\]- What changes[ \t]*(?:\r\n|\n|\r)> (`{3,})diff[ \t]*(?:\r\n|\n|\r)")
-_TICKED = frozenset({"true", "yes", "y", "on", "x", "1"})
+_TITLE = "What changes"
+_CALLOUT = f"> [!info]- {_TITLE}"
+_SHOWN = re.compile(  # also opened, or with the blank line that formatters put around code
+    rf"> ?\[!info\][-+]? {_TITLE}[ \t]*(?:\r\n|\n|\r)(?:>[ \t]*(?:\r\n|\n|\r))*"
+    r"> ?(`{3,})diff[ \t]*(?:\r\n|\n|\r)"
+)
+_TICKED = frozenset({"true", "yes", "y", "on", "x", "1", "\u2713", "\u2714", "\u2611", "\u2705"})  # check marks
+
+
+@dataclass(frozen=True, slots=True)
+class _Callout:
+    """Where the callout that shows an update's diff stands in a candidate's text, and what stands in it."""
+
+    start: int
+    end: int
+    shown: str   # the diff's rows
+    theirs: str  # what a person wrote below them
+    first: bool  # nothing of the body stands before it
 
 
 def candidate_text(
@@ -38,9 +55,10 @@ def candidate_text(
         "promote": False,
         "discard": False,
     }
-    own = [key for key in KEYS if key in found.values]
+    own = [key for key in found.values if key in KEYS or _box(key)]
     kept: dict[str, Value] = {KEEPS: own} if own else {}
-    text = properties.edit(page_text, {key: value for key, value in values.items() if key not in own} | kept)
+    taken = {_box(key) or key for key in own}
+    text = properties.edit(page_text, {key: value for key, value in values.items() if key not in taken} | kept)
     mark = properties.BOM if page_text[:1] == properties.BOM else ""
     if text == page_text or found.start == len(mark):
         text = mark + properties.edit("", values | {_OWN_BLOCK: True}) + page_text[len(mark) :]
@@ -56,11 +74,30 @@ def candidate_text(
 
 def ticked(text: str) -> tuple[str, ...]:
     """The boxes that a person ticked in a candidate's file, in whatever spelling; keys of the page itself are none."""
-    values = properties.read(text).values
+    said = {_box(key) for key in _ticks(properties.read(text).values)}
+    return tuple(box for box in BOXES if box in said)
+
+
+def unticked(text: str) -> str:
+    """The candidate's file with no box ticked."""
+    return properties.edit(text, dict.fromkeys(_ticks(properties.read(text).values), False))
+
+
+def _ticks(values: Mapping[str, object]) -> list[str]:
+    """The keys of the boxes that are ticked, as they are spelt."""
     own = properties.strings(values, KEEPS)
-    boxes = {key: values.get(key) for key in BOXES if key not in own}
-    said = {key: value[0] if isinstance(value, list) and len(value) == 1 else value for key, value in boxes.items()}
-    return tuple(key for key, value in said.items() if isinstance(value, str) and value.strip().lower() in _TICKED)
+    return [key for key, value in values.items() if _box(key) and key not in own and _is_yes(value)]
+
+
+def _box(key: str) -> str:
+    """The box that a property is, or ''."""
+    name = key.strip().lower()
+    return name if name in BOXES else ""
+
+
+def _is_yes(value: object) -> bool:
+    said = value[0] if isinstance(value, list) and len(value) == 1 else value
+    return isinstance(said, str) and said.strip("[] \t").lower() in _TICKED
 
 
 def strip_candidate(text: str) -> str:
@@ -68,7 +105,8 @@ def strip_candidate(text: str) -> str:
     text = _without_callout(text)
     values = properties.read(text).values
     own = properties.strings(values, KEEPS)
-    text_without = properties.edit(text, {}, [key for key in (*KEYS, KEEPS) if key not in own and key in values])
+    marks = [key for key in values if key not in own and (key in (*KEYS, KEEPS) or _box(key))]
+    text_without = properties.edit(text, {}, marks)
     if _OWN_BLOCK not in values:
         return text_without
     text_without = properties.edit(text_without, {}, [_OWN_BLOCK])
@@ -81,29 +119,48 @@ def strip_candidate(text: str) -> str:
 def unreadable(text: str) -> str:
     """Why the properties of a candidate's file cannot be read or taken off; empty where they can."""
     found = properties.read(text)
+    if any(found.problem == properties.twice(key) for key in found.values if _box(key)):
+        return f"line {found.line}: {found.problem}"
     if not found.problem.startswith(properties.LEFT_ALONE):
         return ""
     return f"its properties cannot be read: line {found.line}{found.problem[len(properties.LEFT_ALONE) :]}"
 
 
+def shown_hash(text: str) -> str:
+    """Hash of the words in the diff that an update shows; empty where it shows none."""
+    callout = _shown(text)
+    words = [" ".join(row.lstrip("> \t").split()) for row in callout.shown.splitlines()] if callout else []
+    said = "\n".join(word for word in words if word)
+    return digest(encode(said)) if said else ""
+
+
 def _without_callout(text: str) -> str:
     """The text without the callout that shows an update's diff; what a person wrote below the diff in it stays."""
+    callout = _shown(text)
+    if callout is None:
+        return text
+    if callout.theirs.strip("> \t\r\n"):
+        return text[: callout.start] + callout.theirs + text[callout.end :]
+    rest = text[callout.end :]
+    head = text[: callout.start]
+    head = head if rest or not callout.first else re.sub(r"(?:\r\n|\n|\r)\Z", "", head)
+    return head + re.sub(r"\A(?:\r\n|\n|\r){1,2}", "", rest)
+
+
+def _shown(text: str) -> _Callout | None:
     found = properties.read(text)
     update = found.values.get("base_hash", "unknown") not in ("", None)
-    blocks = split(found.body) if update and _CALLOUT in found.body else ()
+    blocks = split(found.body) if update and _TITLE in found.body else ()
     for number, block in enumerate(blocks):
-        shown = _SHOWN.match(block.text) if block.kind is BlockKind.QUOTE else None
-        if shown is None:
+        opening = _SHOWN.match(block.text) if block.kind is BlockKind.QUOTE else None
+        if opening is None:
             continue
         start, end = found.start + block.start, found.start + block.end
-        closing = re.search(rf"^> {shown.group(1)}[ \t]*(?:\r\n|\n|\r|\Z)", text[start + shown.end() : end], re.M)
-        theirs = text[start + shown.end() + closing.end() : end] if closing else ""
-        if theirs.strip("> \t\r\n"):
-            return text[:start] + theirs + text[end:]
-        rest = text[end:]
-        head = text[:start] if rest or number else re.sub(r"(?:\r\n|\n|\r)\Z", "", text[:start])
-        return head + re.sub(r"\A(?:\r\n|\n|\r){1,2}", "", rest)
-    return text
+        diff = text[start + opening.end() : end]
+        closing = re.search(rf"^> ?{opening.group(1)}[ \t]*(?:\r\n|\n|\r|\Z)", diff, re.M)
+        shown, theirs = (diff[: closing.start()], diff[closing.end() :]) if closing else (diff, "")
+        return _Callout(start, end, shown, theirs, number == 0)
+    return None
 
 
 def said_hash(text: str) -> str:
@@ -112,7 +169,7 @@ def said_hash(text: str) -> str:
     The boxes are left out, so a person who ticks one in Obsidian, which spells the properties anew, has edited nothing.
     """
     found = properties.read(text)
-    said = {key: properties.comparable(value) for key, value in found.values.items() if key not in BOXES}
+    said = {key: properties.comparable(value) for key, value in found.values.items() if not _box(key)}
     body = text[found.start :].replace("\r\n", "\n")
     comments = properties.comments(text)
     return digest(encode(repr(sorted(said.items())) + body + (repr(comments) if comments else "")))

@@ -17,7 +17,7 @@ from tasks.commits import NO_CHANGES, Changes, FileWrite, NewCandidate
 from tasks.pages import pages
 from tasks.pages.three_way import three_way
 from tasks.records import CandidateRecord, PageRecord
-from tasks.review.candidate import candidate_text, said_hash, strip_candidate, unreadable
+from tasks.review.candidate import candidate_text, said_hash, shown_hash, strip_candidate, unreadable
 from tasks.text_bytes import decode, digest, encode
 
 _PAGE = TypeAdapter(PageRecord)
@@ -112,6 +112,7 @@ def _waiting(draft: Draft, path: str, expected: str | None, ingested: str) -> Fi
         ingested=ingested,
         page=json.dumps(_PAGE.dump_python(replace(draft.page, markdown=""), mode="json")),
         said_hash=said_hash(text),
+        shown_hash=shown_hash(text) if draft.kind == "update" else "",
         absorbs=draft.absorbs,
         absorbs_hash=draft.absorbs_hash,
     )
@@ -130,6 +131,8 @@ def renew(
 
     `content` is the candidate's file, what a person wrote into it included; `base` the page that it was made of.
     """
+    if refused := _unfit(candidate, decode(content)):
+        return refused
     written = _PAGE.validate_python(json.loads(candidate.page), strict=False)
     text = strip_candidate(decode(content))
     proposed = replace(pages.read_page(live.path, text, written, resolve), markdown=text, sources=written.sources)
@@ -178,12 +181,10 @@ def promote(
         return Decision(
             problem=_MOVED, next_step=mine if edited else "The next night compares again and makes a fresh candidate"
         )
+    if refused := _unfit(candidate, decode(content)):
+        return refused
     written = _PAGE.validate_python(json.loads(candidate.page), strict=False)
     text = strip_candidate(decode(content))
-    if not text.strip():
-        return Decision(problem="the candidate's file is empty", next_step="Bring its text back, or discard it")
-    if problem := unreadable(decode(content)):
-        return Decision(problem=problem, next_step="Mend that line, or discard the candidate")
     page_bytes = encode(text)
     page = pages.read_page(candidate.target, text, written, resolve)
     page = replace(
@@ -203,6 +204,18 @@ def promote(
         FileWrite(candidate.path, digest(content), None, Changes(candidates=(done,)), after=candidate.target),
     )
     return Decision(writes=writes, page=page)
+
+
+def _unfit(candidate: CandidateRecord, text: str) -> Decision | None:
+    """Why a candidate's file cannot become a page as it is: nothing stands in it, or something would be lost."""
+    if not strip_candidate(text).strip():
+        return Decision(problem="the candidate's file is empty", next_step="Bring its text back, or discard it")
+    if problem := unreadable(text):
+        return Decision(problem=problem, next_step="Mend that line, or discard the candidate")
+    if candidate.shown_hash and shown_hash(text) not in ("", candidate.shown_hash):
+        cause = "you have written into its diff, which is not part of the page"
+        return Decision(problem=cause, next_step="Write it into the page below instead, and delete the diff")
+    return None
 
 
 def discard(candidate: CandidateRecord, content: bytes | None, reason: str) -> Decision:
