@@ -19,6 +19,7 @@ from tasks.extraction import (
     html_tree,
     plain_article,
     preformatted,
+    small_page,
     web_walls,
     whole_article,
 )
@@ -51,6 +52,8 @@ def extract(text: str, name: str = "", url: str = "") -> Extracted:
         if body is None:
             body = whole_article.body(tree, url)
         parts = () if body is None else tuple(_parts(body, 0))
+        if not web_walls.long_enough(parts):
+            parts = small_page.parts(tree, parts)
     wall = None if web_walls.long_enough(parts) else web_walls.judge(tree, parts)
     if wall is not None:
         raise SourceError(name, wall.outcome, wall.reason, wall.next_step)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
 _CONTROLS = bytes({*range(32)} - {*b"\t\n\r"})
 _NO_CHARACTERS = ("\ufffe", "\uffff")
+_TAG = re.compile(r"<[a-z][a-z0-9]*[\s>/]", re.IGNORECASE)
+_LONG = 20_000  # characters of a tag from which its attributes are counted
+_ATTRIBUTES = 1000  # of one element that are kept: all programs here look for one among them from the first on
+_ATTRIBUTE = r"""[\s/]++[^\s=>"'/]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"']++))?+"""
+_CROWDED = re.compile(rf"([a-z][a-z0-9-]*+(?:{_ATTRIBUTE}){{{_ATTRIBUTES}}})(?:{_ATTRIBUTE})++", re.IGNORECASE)
 _HEAD = 4096  # characters in which the first lines are mended
 
 
@@ -17,6 +23,8 @@ def parse(text: str) -> Any | None:
 
     for character in _NO_CHARACTERS:
         text = text.replace(character, "")
+    if len(text) > _LONG:
+        text = _with_few_attributes(text)
     beginning = text[:50].lower()
     end = text.find("\n", _HEAD)
     head, rest = (text[: end + 1], text[end + 1 :]) if end >= 0 else (text, "")
@@ -26,7 +34,18 @@ def parse(text: str) -> Any | None:
         tree = html.fromstring(content, parser=_parser())
     except Exception:  # strangers' bytes trip the parser in many ways; it is no page then
         return None
-    return None if is_dubious_html(beginning) and len(tree) < 2 else tree
+    return None if is_dubious_html(beginning) and len(tree) < 2 and not _TAG.search(text) else tree
+
+
+def _with_few_attributes(text: str) -> str:
+    """The page without the attributes of an element that come after a thousand others."""
+    pieces = text.split("<")
+    if max(map(len, pieces)) <= _LONG:
+        return text
+    for place, piece in enumerate(pieces):
+        if len(piece) > _LONG and (crowded := _CROWDED.match(piece)):
+            pieces[place] = crowded[1] + piece[crowded.end() :]
+    return "<".join(pieces)
 
 
 @cache

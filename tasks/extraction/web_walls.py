@@ -108,6 +108,13 @@ _NOTICES = (  # short pages that a server sends as if they were what was asked f
         _CHECK_IT,
     ),
 )
+_SPACELESS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
+_SIGN_IN = re.compile(
+    r"^\W*(?:(?:please\s+)?(?:sign|log)[\s-]*in\b|anmeld(?:en|ung)\b|einloggen\b|(?:se\s+)?connecter\b|connexion\b"
+    r"|(?:iniciar|inicio\s+de)\s+sesi[oó]n\b|acced[ie]|iniciar\s+sess[aã]o\b|entrar\b|(?:aan|in)loggen\b|logga\s+in\b"
+    r"|log(?:g)?\s+ind?\b|вход\b|войти\b|登录|登入|ログイン|로그인)",
+    re.IGNORECASE,
+)
 _NOT_FREE = re.compile(r'"isAccessibleForFree"\s*:\s*"?false', re.IGNORECASE)
 _NOT_FOUND = re.compile(
     r"^\W*(?:(?:error\s*)?40[34]\b|(?:page|file|seite)\s+(?:was\s+)?(?:not\s+found|nicht\s+gefunden)"
@@ -193,9 +200,22 @@ def _visible(body: Any) -> tuple[str, int]:
     return " ".join(pieces), size
 
 
+def _asks_to_sign_in(tree: Any, title: str, parts: tuple[Part, ...]) -> bool:
+    """Whether a short page is a form for a name and a password, and says so at its top."""
+    tops = [title, *(part.text for part in parts[:1])]
+    return any(map(_SIGN_IN.search, tops)) and any(
+        (field.get("type") or "").lower() == "password" for field in tree.iter("input")
+    )
+
+
 def long_enough(parts: tuple[Part, ...]) -> bool:
     """Do the parts stand on their own as an article, so that there is nothing to judge?"""
     return sum(len(part.text) for part in parts if part.kind is not BlockKind.HEADING) >= SHORT
+
+
+def _few_words(text: str) -> bool:
+    """Whether a text says next to nothing; a character of the scripts without blanks counts twice."""
+    return letters(text) + len(_SPACELESS.findall(text)) < 20
 
 
 def judge(tree: Any, parts: tuple[Part, ...]) -> Wall | None:
@@ -206,7 +226,7 @@ def judge(tree: Any, parts: tuple[Part, ...]) -> Wall | None:
     prose = [part.text for part in parts if part.kind is not BlockKind.HEADING]
     text = "\n".join(prose)
     size = len(text)
-    wordless = letters(text) < 20
+    wordless = _few_words(text) and not any(part.kind in (BlockKind.TABLE, BlockKind.CODE) for part in parts)
     page = _look(tree) if size < VERY_SHORT or wordless else PageFacts(_not_free(tree))
     if (page.not_free and size < SHORT) or (
         size < SHORT and _WALL.search(text + "\n" + page.text[-1500:] if size < VERY_SHORT else text)
@@ -231,6 +251,12 @@ def judge(tree: Any, parts: tuple[Part, ...]) -> Wall | None:
                 "the page builds its text with scripts; without a browser it is empty",
                 "Open it in a browser and save the page (for example with Obsidian Web Clipper).",
             )
+    if size < VERY_SHORT and _asks_to_sign_in(tree, page.title, parts):
+        return Wall(
+            Outcome.PAYWALLED,
+            "the site asks its readers to sign in",
+            "Save the page from a browser in which you are signed in (for example with Obsidian Web Clipper).",
+        )
     rest = "\n".join(part for part in prose if not _COOKIE.search(part))
     if size < SHORT and len(rest) < 120 and len(_COOKIE.findall(text)) >= 1 and len(rest) < size / 2:
         return Wall(
@@ -238,11 +264,12 @@ def judge(tree: Any, parts: tuple[Part, ...]) -> Wall | None:
             "only a notice about cookies or privacy was found",
             "Open it in a browser and save the page (for example with Obsidian Web Clipper).",
         )
-    if size < VERY_SHORT and (_NOT_FOUND.search(text) or _NOT_FOUND.search(page.title)):
+    tops = (page.title, text, *(part.text for part in parts[:1]))
+    if size < VERY_SHORT and any(map(_NOT_FOUND.search, tops)):
         return Wall(Outcome.NO_CONTENT, "the page says that nothing is there", _CHECK_IT)
     if size < VERY_SHORT:
         for words, outcome, reason, next_step in _NOTICES:
-            if words.search(text) or words.search(page.title):
+            if any(map(words.search, tops)):
                 return Wall(outcome, reason, next_step)
     if wordless:
         if page.scripts and page.body_characters < 100:
