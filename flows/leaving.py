@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from config.errors import NightwikiError
+from config.errors import NotFoundError
 from flows.gathering import Gathering
 from flows.session import Session
 from tasks.records import CandidateRecord, Outcome
@@ -16,14 +16,14 @@ SUSPECTED = "injection_suspected"
 def leave(session: Session, names: Sequence[str]) -> Gathering:
     """A run's sources in which those named (ids or locations) are withdrawn, and nothing is collected.
 
-    Raises NightwikiError for a name that is none.
+    Raises NotFoundError for a name that is none.
     """
     gathering = Gathering(session.now, dict(session.rows.sources), session.rows.sources, limited=True)
     known = {key: record for record in session.rows.sources.values() for key in (record.location, record.id)}
     for name in names:
         record = known.get(name)
         if record is None:
-            raise NightwikiError(name, "is no source of this wiki", "See: nightwiki sources list")
+            raise NotFoundError(name, "is no source of this wiki", "See: nightwiki sources list")
         if record.outcome is Outcome.WITHDRAWN:
             continue
         left = replace(record, topics=(), pages=(), subjects=(), compiled_for="", ignored=True)

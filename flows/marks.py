@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from config.errors import NightwikiError
+from config.errors import NotFoundError
 from config.wiki import Wiki
 from flows.session import looking, writing
 from flows.steps import utc_now
@@ -25,7 +25,7 @@ class Marked:
 
 
 def ignore(wiki: Wiki, names: Sequence[str], now: str, dry_run: bool = False) -> Marked:
-    """Leave sources out of every later run. Names are ids or locations; raises NightwikiError for an unknown one."""
+    """Leave sources out of every later run. Names are ids or locations; raises NotFoundError for an unknown one."""
     return _mark(wiki, names, now, dry_run, _ignored)
 
 
@@ -57,5 +57,5 @@ def _named(sources: Iterable[SourceRecord], names: Sequence[str]) -> tuple[Sourc
     known = {key: source for source in sources for key in (source.location, source.id)}
     for name in names:
         if name not in known:
-            raise NightwikiError(name, "is no source of this wiki", "See: nightwiki sources list")
+            raise NotFoundError(name, "is no source of this wiki", "See: nightwiki sources list")
     return tuple({known[name].id: known[name] for name in names}.values())

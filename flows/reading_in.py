@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from config.errors import NightwikiError, StateError
+from config.errors import NightwikiError, NotFoundError, StateError
 from flows.following import follow, moves_of, stands, swaps_of
 from flows.listing import index_path, list_pages
 from flows.merging import Gone, carry_out
@@ -49,7 +49,7 @@ class Taken:
 def take_in(session: Session, reviews: Sequence[Review] = (), ticks: bool = True) -> Taken:
     """Read the vault in, carry out reviews and (with `ticks`) ticked boxes, and commit.
 
-    NightwikiError for an unknown slug.
+    NotFoundError for an unknown slug.
     """
     state = session.state
     if session.dry:
@@ -140,7 +140,7 @@ def _named(vault: ReadIn, reviews: Sequence[Review]) -> dict[str, tuple[Candidat
         if candidate is None:
             done = (state for state in ("promoted", "discarded") if review.by_slug(known, wanted.slug, state))
             cause = next((f"was {state} already" for state in done), "no open candidate goes by this name")
-            raise NightwikiError(wanted.slug, cause, "`nightwiki candidates list` shows those that wait")
+            raise NotFoundError(wanted.slug, cause, "`nightwiki candidates list` shows those that wait")
         if candidate.id in found and found[candidate.id][1].promote != wanted.promote:
             raise NightwikiError(wanted.slug, "is to be promoted and discarded at once", "Choose one of the two.")
         found[candidate.id] = (candidate, wanted)

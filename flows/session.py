@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any, cast
 
 from pydantic import TypeAdapter
 
+from config.errors import NotFoundError
 from config.wiki import Wiki
 from flows.git_commit import commit_run
 from flows.steps import utc_now
@@ -90,24 +91,61 @@ def writing(wiki: Wiki, kind: str, now: str, approve: Approve = agreed) -> Itera
 
     A sync under way is waited for; any other run is not.
 
-    Leaving with an error notes the run as failed; leaving without one expects that `finish` was called.
+    Leaving with an error notes the run as failed, unless what it was to do is not there and it did nothing; leaving
+    without one expects that `finish` was called.
     """
     limit = begin(wiki.settings.night.max_minutes)
     state = open_state(wiki)
     with state.run_lock(kind=kind):
-        for message in state.recover().messages:
-            log.warning(message)
+        recover(state)
         run, begun, resumed = _begin(state, kind, now)
         try:
             with state.ledger.session():
                 ledger = state.ledger
                 rows = Rows(ledger.pages(), ledger.candidates(), ledger.sources(), ledger.contradictions())
             yield Session(wiki, state, run, kind, begun, rows, state.file_hashes, False, resumed, approve, limit)
+        except NotFoundError as error:
+            if state.journal.closed(run):
+                _failed(state, run, error)
+            else:
+                state.runs.refuse(run, utc_now())
+            raise
         except Exception as error:
-            state.runs.finish(run, "failed", utc_now(), message=" ".join(str(error).split())[:500])
+            _failed(state, run, error)
             raise
         if wiki.settings.git.commit:
             commit_run(wiki, state, run)
+
+
+def _failed(state: WikiState, run: str, error: Exception) -> None:
+    state.runs.finish(run, "failed", utc_now(), message=" ".join(str(error).split())[:500])
+
+
+def recover(state: WikiState) -> None:
+    """Finish what an earlier run left open: its commit, and what the diary tells of an undo that was cut off behind it.
+
+    Needs the run lock.
+    """
+    for message in state.recover().messages:
+        log.warning(message)
+    runs = state.runs.all()
+    last = runs[-1] if runs else None
+    if last is None or last.state not in ("running", "crashed") or not last.undoing:
+        return
+    done = [one for one in state.journal.closed(last.run) if one.kind == last.kind]
+    if done:
+        how = "partial" if last.leaves or done[0].refused else "ok"
+        end_undo(state, last.run, last.undoing, how, len(done[0].landed))
+
+
+def end_undo(state: WikiState, run: str, undone: Sequence[str], how: str, changed: int) -> None:
+    """Close an undo in the diary: the runs it took back, those that stand again since it took back an undo, its end."""
+    again = [one.run for one in state.runs.all() if one.undone_by in undone and one.run not in undone]
+    for name in undone:
+        state.runs.undone(name, run, utc_now())
+    for name in again:
+        state.runs.undone(name, "", utc_now())
+    state.runs.finish(run, how, utc_now(), changed=changed)
 
 
 @contextlib.contextmanager

@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from config.errors import NightwikiError
+from config.errors import NightwikiError, NotFoundError
 from config.wiki import Wiki
 from flows.embedding import embed_pages
 from flows.reading_in import take_in
-from flows.session import Session, looking, open_state, writing
+from flows.session import Session, end_undo, looking, open_state, recover, writing
 from flows.steps import DirectRunner, utc_now
 from flows.undoing.files import Returned, take_back
 from storage.commit import commit
 from storage.history import Kept, in_order, run_named
 from storage.journal import Closed
-from storage.runs import RunRecord
 from storage.state import WikiState
 from tasks.records import PageRecord
 
@@ -62,36 +61,47 @@ def undo(wiki: Wiki, run: str, now: str, since: bool = False, dry_run: bool = Fa
     Raises NightwikiError when there is nothing to take back or the past is no longer kept, BusyError when another run
     is under way.
     """
-    _choose(wiki, open_state(wiki), run, since)  # a request that cannot be met leaves no failed run in the diary
+    wanted = _choose(wiki, open_state(wiki), run, since)  # what cannot be done leaves no failed run in the diary
     if dry_run:
         with looking(wiki, KIND, now) as session:
             chosen = _choose(wiki, session.state, run, since)
             found = take_back(session, take_in(session, ticks=False).vault, chosen.commits, chosen.later)
             return _told(found, chosen, "", [write.path for write in found.writes], found.left)
+    if cut_off := _finished(wiki, wanted):
+        return Undone(cut_off, wanted.runs, (), (), ())
     with writing(wiki, KIND, now) as session:
         chosen = _choose(wiki, session.state, run, since)
         with session.state.write_lock():
             vault = take_in(session, ticks=False).vault  # a tick would set in stone what is to be taken back
             found = take_back(session, vault, chosen.commits, chosen.later)
+            planned = _told(found, chosen, session.run, [write.path for write in found.writes], found.left)
+            session.state.runs.undoing(session.run, planned.undone, bool(found.left), utc_now())
             done = commit(session.state, session.run, KIND, found.writes, found.changes, session.now)
             _embed(session, found, vault.changed)
         refused = tuple(Kept(one.path, one.reason) for one in done.refused)
         told = _told(found, chosen, session.run, done.landed, (*found.left, *refused))
-        again = _redone(session.state.runs.all(), told.undone)
-        for one in told.undone:
-            session.state.runs.undone(one, session.run, utc_now())
-        for one in again:
-            session.state.runs.undone(one, "", utc_now())
-        session.state.runs.finish(session.run, told.state, utc_now(), changed=len(told.changed))
+        end_undo(session.state, session.run, told.undone, told.state, len(told.changed))
         session.state.close()
         return told
+
+
+def _finished(wiki: Wiki, wanted: _Chosen) -> str:
+    """The undo of just these runs that was cut off behind its commit, once the diary tells of it; '' when none was."""
+    state = open_state(wiki)
+    last = state.runs.all()[-1]
+    if last.state != "crashed" or not last.undoing or last.undoing != wanted.runs:
+        return ""
+    with state.run_lock(kind=KIND):
+        recover(state)
+    told = {one.run: one for one in state.runs.all()}
+    return last.run if told[last.run].state != "crashed" else ""
 
 
 def _choose(wiki: Wiki, state: WikiState, name: str, since: bool) -> _Chosen:
     runs = state.runs.all()
     run = run_named(runs, name)
     if run is None:
-        raise NightwikiError(name, "there is no such run", "See: nightwiki runs")
+        raise NotFoundError(name, "there is no such run", "See: nightwiki runs")
     states = {one.run: one.state for one in runs}
     if run.undone_by and not since and states.get(run.undone_by) != "partial":
         step = f"To have it again: nightwiki undo {run.undone_by}"
@@ -120,7 +130,3 @@ def _embed(session: Session, found: Returned, taken: Sequence[PageRecord]) -> No
     embedded = embed_pages(session, found.pages, [*found.fresh, *taken], DirectRunner())
     commit(session.state, session.run, KIND, (), embedded.changes, session.now)
 
-
-def _redone(runs: Sequence[RunRecord], undone: Sequence[str]) -> tuple[str, ...]:
-    """Runs that stand again, for the undo that took them back was itself taken back."""
-    return tuple(run.run for run in runs if run.undone_by in undone and run.run not in undone)

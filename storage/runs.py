@@ -30,6 +30,8 @@ class RunRecord:
     undone_by: str = ""        # the run that took this one back
     counts: str = ""           # JSON object: sources by outcome, pages created, updated, staged
     pid: int = 0
+    undoing: tuple[str, ...] = ()  # the runs that this one takes back
+    leaves: bool = False       # ... but for some files
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,14 @@ class Runs:
         self._append(self._diary, {"event": "finish", "run": run, "state": state, "at": now, "changed": changed,
                                    "digest": digest, "message": message, "counts": counts})
 
+    def refuse(self, run: str, now: str) -> None:
+        """Take back that a run began: what was wished for is not there, so nothing was done, and nothing is told."""
+        self._append(self._diary, {"event": "refuse", "run": run, "at": now})
+
+    def undoing(self, run: str, runs: Sequence[str], leaves: bool, now: str) -> None:
+        """Note what a run is about to take back, so that it can be told of where the run ends before it does."""
+        self._append(self._diary, {"event": "undoing", "run": run, "runs": list(runs), "leaves": leaves, "at": now})
+
     def undone(self, run: str, by: str, now: str) -> None:
         """Note that a later run took this one back."""
         self._append(self._diary, {"event": "undone", "run": run, "by": by, "at": now})
@@ -75,6 +85,11 @@ class Runs:
             if event.get("event") == "start":
                 entry.update(kind=event.get("kind", ""), started=entry["started"] or event.get("at", ""),
                              state="", finished="", pid=event.get("pid", 0))
+            elif event.get("event") == "refuse":
+                del told[run]
+            elif event.get("event") == "undoing":
+                names = event.get("runs")
+                entry.update(undoing=tuple(names) if isinstance(names, list) else (), leaves=event.get("leaves", False))
             elif event.get("event") == "finish":
                 entry.update({key: event.get(key, "") for key in ("state", "digest", "message", "counts")},
                              finished=event.get("at", ""), changed=event.get("changed", 0))

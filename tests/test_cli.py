@@ -274,6 +274,16 @@ def test_an_address_is_listed_once(demo: Path) -> None:
     assert after.startswith(before)
 
 
+def test_a_mistyped_name_leaves_no_run(demo: Path) -> None:
+    """Nothing was done, so there is nothing to tell; the next run goes on as if it had not been said."""
+    before = told("-w", demo, "runs")["runs"]
+    for words in ("sources ignore", "sources retry", "sources withdraw", "candidates promote", "ingest", "undo"):
+        code, _, err = say("-w", demo, *words.split(), "nothing")
+        assert (code, err.count("\n")) == (1, 1)
+    assert told("-w", demo, "runs")["runs"] == before
+
+
+
 def test_a_source_can_be_ignored_and_tried_again(demo: Path) -> None:
     """The mark is kept, and taken back by retry."""
     scan = "raw_sources/scanned-memo.pdf"

@@ -40,6 +40,16 @@ def test_a_resumed_run_keeps_its_start(tmp_path: Path) -> None:
     assert [(run.started, run.state) for run in runs.all()] == [(NOW, "ok")]
 
 
+def test_a_run_that_was_refused_is_not_told_of(tmp_path: Path) -> None:
+    """Until another one begins under its id, in the same second."""
+    runs = Runs(tmp_path)
+    runs.start("r1", "sources", NOW)
+    runs.refuse("r1", NOW)
+    assert runs.all() == ()
+    runs.start("r1", "sources", NOW)
+    assert [run.state for run in runs.all()] == ["crashed"]
+
+
 def test_a_torn_line_spoils_only_itself(tmp_path: Path) -> None:
     """What a crash left half written is skipped, and the next line starts afresh."""
     runs = Runs(tmp_path)

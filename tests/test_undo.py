@@ -144,17 +144,42 @@ def test_a_removed_sources_page_comes_back_and_stays(tmp_path: Path) -> None:
     assert "17,468" in page(wiki.root, "eniac") and broken(wiki) == []
 
 
+def _cut_off(wiki: Wiki, *names: str) -> str:
+    """An undo, by id, that is killed after its commit and before its notes in the diary."""
+    diary = wiki.state_dir / "runs/runs.jsonl"
+    done = _undo(wiki, names[0], since=len(names) > 1)
+    lines = diary.read_text().splitlines(keepends=True)
+    own = next(number for number, line in enumerate(lines) if '"undoing"' in line and done.run in line)
+    diary.write_text("".join(lines[: own + 1]))
+    return done.run
+
+
 def test_an_undo_that_was_cut_off_is_finished_by_the_next(tmp_path: Path) -> None:
     """Killed after its commit and before its note in the diary, it is taken up again, and finds all done."""
     wiki = wikis.make(tmp_path / "w", machine=ENIAC, codes=COLOSSUS)
     before, night = vault(wiki.root), run(wiki).run
-    first = _undo(wiki, night)
-    diary = wiki.state_dir / "runs/runs.jsonl"
-    lines = diary.read_text().splitlines(keepends=True)
-    diary.write_text("".join(lines[: next(n for n, line in enumerate(lines) if '"undone"' in line)]))
+    first = _cut_off(wiki, night)
     again = _undo(wiki, night)
-    assert (again.run, again.changed, again.left) == (first.run, (), ()) and vault(wiki.root) == before
-    assert open_state(wiki).runs.all()[0].undone_by == first.run
+    assert (again.run, again.undone, again.changed, again.left) == (first, (night,), (), ())
+    assert vault(wiki.root) == before
+    assert [(one.state, one.undone_by) for one in open_state(wiki).runs.all()] == [("ok", first), ("ok", "")]
+
+
+def test_any_run_finishes_what_is_told_of_an_undo(tmp_path: Path) -> None:
+    """A night after the kill marks all runs that the undo took back, and those that stand again since."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC)
+    first = run(wiki).run
+    put(wiki.root, "raw_sources/codes.md", COLOSSUS)
+    second = run(wiki, 2).run
+    third = _cut_off(wiki, first, second)
+    run(wiki, 21)
+    told = {one.run: one.undone_by for one in open_state(wiki).runs.all() if one.state == "ok"}
+    assert (told[first], told[second], told[third]) == (third, third, "")
+    fourth = _cut_off(wiki, third)
+    put(wiki.root, "raw_sources/thin.md", THIN)
+    _undo(wiki, run(wiki, 22).run, 23)
+    told = {one.run: one.undone_by for one in open_state(wiki).runs.all()}
+    assert (told[first], told[second], told[third]) == ("", "", fourth)
 
 
 def test_an_undone_address_waits_for_other_bytes(tmp_path: Path, web: Web) -> None:
