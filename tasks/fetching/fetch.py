@@ -26,6 +26,7 @@ from config.settings import Fetch
 from tasks.clock import Clock, SystemClock
 from tasks.fetching.network import Resolver, system_resolve
 from tasks.fetching.politeness import Politeness
+from tasks.fetching.refresh import leads_to
 from tasks.fetching.robots import ROBOTS_BYTES, Robots
 from tasks.fetching.transport import WHOLE, Answer, FetchError, Transport
 from tasks.records import Outcome
@@ -203,10 +204,14 @@ class Fetcher:
             answer = self._get(url, headers, request.robots and self._settings.robots)
             if answer.status == HTTPStatus.NOT_MODIFIED and known and (request.etag or request.last_modified):
                 return _fetched("unchanged", answer, url, request)
+            onward = answer.headers.get("location", "")
             if answer.status not in _REDIRECTS:
-                return self._judge(url, answer, request)
+                fetched = self._judge(url, answer, request)
+                onward = _refresh(fetched, answer)
+                if not onward:
+                    return fetched
             if hop < self._settings.max_redirects:
-                url = self._next(url, answer, seen)
+                url = self._next(url, onward, answer, seen)
         raise FetchError(
             url,
             Outcome.REFUSED,
@@ -223,9 +228,8 @@ class Fetcher:
         self._transport.deadline.extend(waited)
         return self._transport.exchange("GET", url, headers, self._limit)
 
-    def _next(self, url: str, answer: Answer, seen: set[str]) -> str:
+    def _next(self, url: str, location: str, answer: Answer, seen: set[str]) -> str:
         """Where a redirect leads. Raises FetchError for one that must not be followed."""
-        location = answer.headers.get("location", "")
         if not location:
             raise FetchError(url, Outcome.UNREADABLE, f"redirect {answer.status} without a target", _SAVE_IT)
         try:
@@ -287,7 +291,7 @@ class Fetcher:
             if answer.status not in _REDIRECTS:
                 return answer
             try:
-                url = self._next(url, answer, {url})
+                url = self._next(url, answer.headers.get("location", ""), answer, {url})
             except FetchError:
                 break
         return Answer(HTTPStatus.NOT_FOUND, {}, b"")
@@ -311,6 +315,23 @@ def _fetched(status: Literal["fetched", "unchanged"], answer: Answer, url: str, 
         answer.headers.get("etag", kept.etag),
         answer.headers.get("last-modified", kept.last_modified),
     )
+
+
+def _refresh(fetched: Fetched, answer: Answer) -> str:
+    """The canonical address of the other page that a fetched one leads on to; '' when it stands for itself.
+
+    Where a page leads to an app, or out of the web, there is only the page itself to read.
+    """
+    reference = leads_to(fetched.body, fetched.content_type, answer.headers.get("refresh", ""))
+    try:
+        target = canonical(join(fetched.final_url, reference)) if reference else ""
+    except SourceError as error:
+        if error.outcome == Outcome.UNSUPPORTED:
+            return ""
+        raise FetchError(
+            fetched.final_url, error.outcome, f"it leads on to a place that is not read: {error.cause}", _SAVE_IT
+        ) from None
+    return "" if target == fetched.final_url else target
 
 
 def _retry_after(value: str, now: float) -> float:
