@@ -123,9 +123,17 @@ def _stands(root: Path, target: str, anchor: str, quote: str) -> bool:
         return True
     text = file.read_bytes().decode("utf-8", "replace")
     if anchor.startswith("^"):
-        marked = re.search(rf"(?:^|\n\n)((?:(?!\n\n)[\s\S])*) \{anchor}\s*(?:\n|$)", text.replace("\r\n", "\n"))
-        text = marked[1] if marked else ""
+        text = anchored(text.replace("\r\n", "\n"), anchor)
     return _words(quote) in _words(text)
+
+
+def anchored(text: str, anchor: str) -> str:
+    """The words that an anchor stands for: of its paragraph, or of all since the anchor before when it has a line."""
+    pieces = re.split(r"(?m)(^| )(\^[\w-]+)[ \t]*$", text)
+    for before, space, name in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=False):
+        if name == anchor:
+            return before.rpartition("\n\n")[2] if space else before
+    return ""
 
 
 def _words(text: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests import wikis
-from tests.invariants import broken, unsettled
+from tests.invariants import anchored, broken, unsettled
 from tests.wikis import COLOSSUS, ENIAC, put, run
 
 NAMES = ("ENIAC", "EDVAC", "Straße 7", "Łódź Machine", "日本の計算機")
@@ -82,3 +82,11 @@ def test_every_night_leaves_a_sound_wiki(tmp_path: Path, seed: int) -> None:
         assert unsettled(wiki, day) == []
         for _ in range(chance.randint(1, 4)):
             world.happen()
+
+
+def test_an_anchor_on_a_line_of_its_own_stands_for_the_block_before_it() -> None:
+    """As behind tables, lists and code in a readable copy; one behind a paragraph stands for that alone."""
+    copy = "# A\n\nOne. ^p1\n\n```\ncode\n\nmore\n```\n\n^p2\n\nWithout.\n\nThree. ^p3\n"
+    assert anchored(copy, "^p1") == "One." and anchored(copy, "^p3") == "Three."
+    assert "code\n\nmore" in anchored(copy, "^p2") and "One" not in anchored(copy, "^p2")
+    assert anchored(copy, "^p4") == ""
