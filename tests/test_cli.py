@@ -354,7 +354,7 @@ def test_an_interrupted_command_ends_what_it_started(demo: Path, number: int, co
 
 
 def wait_for(get: Callable[[], list[psutil.Process]]) -> list[psutil.Process]:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not (found := get()):
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -49,7 +49,7 @@ night.sync(open_wiki(Path(sys.argv[1])), DirectRunner(), utc_now())
 """A real sync in a process of its own that goes on when its standard input is closed."""
 
 
-def until(true: Callable[[], bool], seconds: float = 30) -> None:
+def until(true: Callable[[], bool], seconds: float = 120) -> None:
     """Look often until it is true."""
     end = time.monotonic() + seconds
     while not true():
