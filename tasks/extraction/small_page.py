@@ -78,12 +78,7 @@ def _block(element: Any, depth: int) -> Iterator[Part]:
         if text := one_line(_words(element)):
             yield Part(BlockKind.HEADING, text, level=_HEADINGS[tag])
     elif tag == "table":
-        rows = [[_words(cell) for cell in row if cell.tag in ("td", "th")] for row in element.iter("tr")]
-        rows = [row for row in rows if any(map(str.strip, row))]
-        if rows and max(map(len, rows)) > 1:
-            yield Part(BlockKind.TABLE, table(rows))
-        else:
-            yield from (Part(BlockKind.PARAGRAPH, one_line(row[0])) for row in rows)
+        yield from _table(element, depth)
     elif tag in ("ul", "ol", "menu"):
         items = [one_line(_words(item)) for item in element if item.tag == "li"]
         marks = (f"{number}. " if tag == "ol" else "- " for number in range(1, len(items) + 1))
@@ -102,6 +97,27 @@ def _block(element: Any, depth: int) -> Iterator[Part]:
             yield Part(kind, part.text) if part.kind is BlockKind.PARAGRAPH else part
     elif text := one_line(_words(element)):
         yield Part(BlockKind.PARAGRAPH, text)
+
+
+def _table(element: Any, depth: int) -> Iterator[Part]:
+    """A table of data as such; of one that a page, or a mail, is laid out with what stands in its cells."""
+    lines = [line for part in element for line in (part if part.tag in ("thead", "tbody", "tfoot") else (part,))]
+    cells = [[cell for cell in line if cell.tag in ("td", "th")] for line in lines if line.tag == "tr"]
+    rows = [[_words(cell) for cell in row] for row in cells]
+    rows = [row for row in rows if any(map(str.strip, row))]
+    if not rows:
+        return
+    if max(map(len, rows)) > 1 and not any(_is_layout(cell) for row in cells for cell in row):
+        yield Part(BlockKind.TABLE, table(rows))
+        return
+    for row in cells:
+        for cell in row:
+            yield from _blocks(cell, depth)
+
+
+def _is_layout(cell: Any) -> bool:
+    """Whether a cell holds a page, or a piece of one, and no value."""
+    return any(child.tag in _HEADINGS or child.tag == "table" for child in cell.iter()) or len(cell.findall(".//p")) > 1
 
 
 def _defined(element: Any) -> Iterator[str]:

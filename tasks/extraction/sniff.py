@@ -61,6 +61,7 @@ _OFFICE = {"word/document.xml": "docx", "ppt/presentation.xml": "pptx", "xl/work
 _MARKDOWN_NAMES = frozenset({".md", ".markdown", ".mdown", ".mkd"})
 _PLAIN_NAMES = frozenset({".txt", ".text", ".log", ".rst", ".org", ".tex", ".adoc"})
 _HTML_NAMES = frozenset({".html", ".htm", ".xhtml", ".xht", ".asp", ".aspx", ".php"})
+_MAIL_LINES = frozenset({"from", "to", "subject", "date", "received", "return-path", "message-id", "mime-version"})
 _PDF = re.compile(rb"%PDF-\d")
 _MARKUP_START = re.compile(
     r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
@@ -79,7 +80,7 @@ _BINARY = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 class Sniffed:
     """A source's kind (the extractor's name), its bytes without wrapping, and its text when it is a text."""
 
-    kind: str  # pdf html markdown text csv docx pptx xlsx vtt srt transcript timedtext
+    kind: str  # pdf html markdown text mail csv docx pptx xlsx vtt srt transcript timedtext
     data: bytes
     text: str = ""
     encoding: str = ""
@@ -302,6 +303,8 @@ def _text_kind(text: str, ending: str, media_type: str, name: str) -> tuple[str,
         return "html", text
     if ending in _MARKDOWN_NAMES or media_type == "text/markdown":
         return "markdown", text
+    if _is_mail(start, ending, media_type):
+        return "mail", text
     if start.startswith(("MIME-Version:", "From: <Saved by")) or (
         "multipart/related" in start[:2000] and "Content-Type:" in start
     ):
@@ -339,6 +342,16 @@ def _text_kind(text: str, ending: str, media_type: str, name: str) -> tuple[str,
             name, Outcome.UNREADABLE, f"it is named {ending} but holds something else", "Copy or download it again."
         )
     return "text", text
+
+
+def _is_mail(start: str, ending: str, media_type: str) -> bool:
+    """Whether a text is a mail: by its name or type, else by lines that only the transport of mails writes."""
+    head = start.partition("\n\n")[0]
+    named = {line.partition(":")[0].lower() for line in head.split("\n") if line[:1].isalpha()}
+    if ending in (".eml", ".mbox") or media_type == "message/rfc822":
+        return not named.isdisjoint(_MAIL_LINES)
+    carried = not named.isdisjoint({"received", "return-path", "delivered-to", "message-id"})
+    return ending not in _PLAIN_NAMES and carried and {"from", "date"} <= named
 
 
 def _archived_page(text: str) -> str:

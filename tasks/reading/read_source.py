@@ -207,6 +207,10 @@ def _extract(sniffed: Sniffed, job: ReadJob) -> Extracted:
             if not found.parts:
                 raise SourceError(job.name, Outcome.NO_TRANSCRIPT, "the transcript holds no words")
             return found
+        case "mail":
+            from tasks.extraction import mail as extract_mail
+
+            return extract_mail.extract(sniffed.data, sniffed.text, job.name)
         case "csv":
             from tasks.extraction import text as extract_text
 
