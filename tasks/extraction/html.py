@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from copy import copy
 from functools import cache
 from typing import Any
 
@@ -48,7 +47,7 @@ def extract(text: str, name: str = "", url: str = "") -> Extracted:
     stated = html_metadata.read(tree, url)
     parts = preformatted.parts(tree) if "<pre" in text else ()
     if not parts:
-        body = plain_article.body(copy(tree), text)
+        body = plain_article.body(tree, text)
         if body is None:
             body = whole_article.body(tree, url)
         parts = () if body is None else tuple(_parts(body, 0))

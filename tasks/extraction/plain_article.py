@@ -7,9 +7,12 @@ half of the time. Steps that cannot apply to a page are left out; a doubtful res
 
 from __future__ import annotations
 
-import re
+from copy import copy
 from functools import cache
+from importlib import import_module
 from typing import Any
+
+from tasks.extraction.attribute_paths import translated
 
 _SHORT_PARAGRAPH = 80  # characters
 _PLAIN = 1000  # characters in paragraphs, from which they are taken for the text
@@ -20,10 +23,8 @@ _NO_ARTICLE = (  # trafilatura drops these sooner or later; gone before it begin
     *("script", "style", "noscript", "template", "head", "link", "svg", "iframe", "object", "embed", "canvas", "map"),
     *("picture", "video", "audio", "nav", "footer", "button", "input", "select", "option", "label"),
 )
-_COMMENTS = re.compile(  # names of elements that hold what readers say; each name begins a line
-    r"\n(?:[Cc]omment|comol|disqus_thread|dsq-comments)|(?:article|post)-comments"
-)
-_APPENDED = ("mvp-post-add", "nfinite", "elementor-share")  # ... that hold further articles and buttons
+_APPENDED = ("mvp-post-add", "nfinite", "elementor-share")  # names of elements with further articles and buttons
+_REPEATED = 50  # characters of a paragraph from which it is dropped where it stands twice in a row, as trafilatura does
 _FORUM = "DiscussionForumPosting"
 
 
@@ -35,39 +36,66 @@ def written(tree: Any) -> int:
 def body(tree: Any, source: str) -> Any | None:
     """The article's body as trafilatura gives it, or None when the page, of the text `source`, needs a closer look.
 
-    The tree is used up.
+    The tree is not changed.
     """
-    from lxml import etree
-    from trafilatura.htmlprocessing import convert_tags, prune_unwanted_nodes, tree_cleaning
-    from trafilatura.main_extractor import extract_content
-    from trafilatura.xpaths import RAW_TREE_PRUNE_XPATH, REMOVE_COMMENTS_AND_LISTS_XPATH
+    from trafilatura.main_extractor import _extract, extract_content
 
     if _FORUM in source:
         return None
-    _ask_of_attributes()
+    _translate_paths()
+    page = _copy(tree)
     size = written(tree)
-    etree.strip_elements(tree, *_NO_ARTICLE, with_tail=False)
-    whole = 0 if size > _PLAIN else len(" ".join(tree.text_content().split()))
+    whole = 0 if size > _PLAIN else len(" ".join(page.text_content().split()))
     least = max(_LEAST, _OF_TEXT * whole) if whole else _OF_PARAGRAPHS * size
-    names = "\n".join(["", *_names()(tree)])
-    if any(name in names for name in _APPENDED):
-        tree = prune_unwanted_nodes(tree, RAW_TREE_PRUNE_XPATH)
-    if _COMMENTS.search(names):
-        tree = prune_unwanted_nodes(tree, REMOVE_COMMENTS_AND_LISTS_XPATH)
-    cleaned = convert_tags(tree_cleaning(tree, _options()), _options())
-    found, text = extract_content(cleaned, _options())
+    # this is the first half of `extract_content`, which begins by copying the page, for the few that have little text
+    found, text, _ = _extract(_cleaned(page, source), _options())
+    if len(text) < _options().min_extracted_size:
+        found, text = extract_content(_cleaned(_copy(tree), source), _options())
+    else:
+        _finish(found)
     return found if len(text) >= least and found.find(".//p") is not None else None
 
 
-@cache
-def _ask_of_attributes() -> None:
-    """Has trafilatura's paths pass over elements without attributes, for attributes are all that these paths ask of.
-
-    The same elements are found in two thirds of the time: each question costs a call from libxml2 into Python.
-    """
+def _copy(tree: Any) -> Any:
     from lxml import etree
+
+    tree = copy(tree)
+    etree.strip_elements(tree, *_NO_ARTICLE, with_tail=False)
+    return tree
+
+
+def _cleaned(tree: Any, source: str) -> Any:
+    """The page without comments and other articles, in the elements that trafilatura's extractor knows."""
+    from trafilatura.htmlprocessing import convert_tags, prune_unwanted_nodes, tree_cleaning
+    from trafilatura.xpaths import RAW_TREE_PRUNE_XPATH, REMOVE_COMMENTS_AND_LISTS_XPATH
+
+    if any(name in source for name in _APPENDED):
+        tree = prune_unwanted_nodes(tree, RAW_TREE_PRUNE_XPATH)
+    tree = prune_unwanted_nodes(tree, REMOVE_COMMENTS_AND_LISTS_XPATH)
+    return convert_tags(tree_cleaning(tree, _options()), _options())
+
+
+def _finish(found: Any) -> None:
+    """Takes out of a body what `extract_content` does: marks, boxes, and what says again what stands before it."""
+    from lxml import etree
+
+    before = ""
+    for element in list(found):
+        text = " ".join("".join(element.itertext()).split())
+        if text == before and len(text) > _REPEATED:
+            found.remove(element)
+        elif text:
+            before = text
+    etree.strip_elements(found, "done")
+    etree.strip_tags(found, "div")
+
+
+@cache
+def _translate_paths() -> None:
+    """Has all of trafilatura find what it keeps and drops by a walk in place of XPaths: that is half of its time."""
     from trafilatura import xpaths
 
+    namespaces = {"re": xpaths.REGEXP_NS}
     for paths in (
         xpaths.BODY_XPATH,
         xpaths.OVERALL_DISCARD_XPATH,
@@ -76,10 +104,9 @@ def _ask_of_attributes() -> None:
         xpaths.RAW_TREE_PRUNE_XPATH,
         xpaths.REMOVE_COMMENTS_AND_LISTS_XPATH,
     ):
-        paths[:] = [
-            etree.XPath(path.path.replace(".//*[", ".//*[@*][", 1), namespaces={"re": xpaths.REGEXP_NS})
-            for path in paths
-        ]
+        paths[:] = [translated(path, namespaces) for path in paths]
+    baseline: Any = import_module("trafilatura.baseline")  # the package names a function so
+    baseline.BASIC_CLEAN_XPATH = translated(baseline.BASIC_CLEAN_XPATH, namespaces)
 
 
 @cache
@@ -87,10 +114,3 @@ def _options() -> Any:
     from trafilatura.settings import Extractor
 
     return Extractor(fast=True, comments=False)
-
-
-@cache
-def _names() -> Any:
-    from lxml import etree
-
-    return etree.XPath("//@id | //@class", smart_strings=False)
