@@ -15,12 +15,17 @@ from config.errors import SourceError
 from tasks.compiling.titles import sensible
 from tasks.extraction import pdf_paragraphs
 from tasks.extraction.extracted import Extracted
+from tasks.extraction.pdf_annotations import Annotations
 from tasks.extraction.pdf_columns import once
 from tasks.extraction.pdf_lines import Line, PageText, read_page
 from tasks.records import Outcome, Part
 
 MAX_PAGES = 3000
 MAX_OUTLINE = 5000
+_SHELL = 1500  # characters that a page may have which says no more than where to look
+_WAIT = re.compile(
+    r"please wait|bitte warten|veuillez (?:patienter|attendre)|espere|attendere|aguarde|even geduld", re.I
+)
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?")
 _OCR = "Run text recognition (for example ocrmypdf) and drop the result here."
 
@@ -29,11 +34,18 @@ def extract(data: bytes, name: str = "") -> Extracted:
     """Paragraphs and headings of a PDF. Raises SourceError `needs_password`, `no_text` or `unreadable`."""
     logging.getLogger("pypdf").setLevel(logging.CRITICAL + 1)
     reader, notes = _open(data, name)
-    texts, failed, total = _pages(reader, name)
+    written = Annotations()
+    texts, failed, total = _pages(reader, name, written)
+    _refuse_shells(reader, name, texts)
     if total > MAX_PAGES:
         notes.append(f"the first {MAX_PAGES} of {total} pages were read")
-    without = [number for number, text in enumerate(texts, 1) if not text.lines and number not in failed]
+    without = [
+        number
+        for number, text in enumerate(texts, 1)
+        if not text.lines and number not in failed and number not in written.parts
+    ]
     letters = sum(character.isalnum() for text in texts for line in text.lines for character in line.text)
+    letters += sum(map(str.isalnum, "".join(part.text for parts in written.parts.values() for part in parts)))
     if not letters or (letters < 4 * len(texts) and letters < 40 and without):
         if failed and len(failed) == len(texts):
             raise SourceError(
@@ -48,7 +60,7 @@ def extract(data: bytes, name: str = "") -> Extracted:
     if failed:
         notes.append(f"pages that could not be read: {_numbers(failed)}")
     pages = pdf_paragraphs.without_running_heads([once(text.lines) for text in texts])
-    parts = tuple(_parts(pages, _outline(reader, len(texts))))
+    parts = tuple(_parts(pages, _outline(reader, len(texts)), written.parts))
     if not parts:
         raise SourceError(name, Outcome.NO_TEXT, "it has no text beside page numbers and running heads", _OCR)
     title, author, published = _metadata(reader)
@@ -59,8 +71,8 @@ def extract(data: bytes, name: str = "") -> Extracted:
         author=author,
         published=published,
         notes=tuple(notes),
-        hidden_removed=sum(text.hidden for text in texts),
-        hidden_text=" ".join(text.hidden_text for text in texts if text.hidden_text)[:20_000],
+        hidden_removed=sum(text.hidden for text in texts) + written.hidden,
+        hidden_text=" ".join(filter(None, (written.hidden_text, *(text.hidden_text for text in texts))))[:20_000],
     )
 
 
@@ -99,8 +111,11 @@ def _open(data: bytes, name: str) -> tuple[Any, list[str]]:
     return reader, notes
 
 
-def _pages(reader: Any, name: str) -> tuple[list[PageText], list[int], int]:
-    """The text of each page, the numbers of pages that cannot be read, and how many pages there are."""
+def _pages(reader: Any, name: str, written: Annotations) -> tuple[list[PageText], list[int], int]:
+    """The text of each page, the numbers of pages that cannot be read, and how many pages there are.
+
+    What was written onto the pages is gathered on the way.
+    """
     from pypdf.errors import FileNotDecryptedError
 
     total = len(reader.pages)
@@ -108,7 +123,9 @@ def _pages(reader: Any, name: str) -> tuple[list[PageText], list[int], int]:
     failed: list[int] = []
     for number in range(1, min(total, MAX_PAGES) + 1):
         try:
-            texts.append(read_page(reader.pages[number - 1]))
+            page = reader.pages[number - 1]
+            written.gather(page, number)
+            texts.append(read_page(page))
         except FileNotDecryptedError as error:
             raise SourceError(
                 name,
@@ -124,10 +141,30 @@ def _pages(reader: Any, name: str) -> tuple[list[PageText], list[int], int]:
     return texts, failed, total
 
 
-def _parts(pages: list[list[Line]], outline: Mapping[int, Mapping[str, int]]) -> Iterator[Part]:
+def _refuse_shells(reader: Any, name: str, texts: list[PageText]) -> None:
+    """Raises `unsupported` for files whose only page says that their contents are elsewhere."""
+    if len(texts) > 2 or sum(len(line.text) for text in texts for line in text.lines) > _SHELL:
+        return
+    try:
+        root = reader.trailer["/Root"]
+        portfolio, form = "/Collection" in root, "/XFA" in root.get("/AcroForm", {})
+    except Exception:  # a broken catalogue says nothing of that kind
+        return
+    if portfolio:
+        step = "Take its files out in a PDF program and drop them here."
+        raise SourceError(name, Outcome.UNSUPPORTED, "it is a portfolio, which holds other files", step)
+    if form and any(_WAIT.match(line.text) for text in texts for line in text.lines[:3]):
+        step = "Open it there, print it as PDF, and drop that here."
+        raise SourceError(name, Outcome.UNSUPPORTED, "it is a form that only Adobe's programs show (XFA)", step)
+
+
+def _parts(
+    pages: list[list[Line]], outline: Mapping[int, Mapping[str, int]], written: Mapping[int, list[Part]]
+) -> Iterator[Part]:
     style = pdf_paragraphs.style_of(pages)
     for number, lines in enumerate(pages, 1):
         yield from pdf_paragraphs.parts_of_page(lines, number, style, outline.get(number, {}))
+        yield from written.get(number, ())
 
 
 def _outline(reader: Any, pages: int) -> dict[int, dict[str, int]]:
