@@ -29,6 +29,7 @@ from storage.index_files import (
 from tasks.embedding.embed import cjk_page
 from tasks.many import Many, here
 from tasks.markdown.plain import body_start, readable
+from tasks.pipes import small
 from tasks.search import tokens
 from tasks.search.passages import PageBlocks, read_blocks, term_hash
 from tasks.search.postings import Postings, TermCounts, Terms, count
@@ -246,6 +247,7 @@ def called(name: str) -> str:
     return " ".join(tokens.name_words(name))
 
 
+@small
 @dataclass(frozen=True, slots=True)
 class _ChunkEntry:
     """What the index keeps of one chunk."""

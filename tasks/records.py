@@ -6,21 +6,11 @@ UTC with a trailing Z, to the second. Rows that are stored (`*Record`) have a st
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
-from operator import attrgetter
-from typing import TypeVar
 
 from tasks.contradictions.claims import Clash
-
-T = TypeVar("T")
-
-
-def _small(record: type[T]) -> type[T]:
-    """Have a record that comes in dozens a page pickled as a call of its class, in a quarter of the usual time."""
-    values = attrgetter(*(field.name for field in fields(record)))  # type: ignore[arg-type]  # it is a dataclass
-    record.__reduce__ = lambda self: (record, values(self))  # type: ignore[method-assign]
-    return record
+from tasks.pipes import small
 
 
 class Outcome(StrEnum):
@@ -134,7 +124,7 @@ class SourceRecord:
 # --- documents -------------------------------------------------------------------------------------------------------
 
 
-@_small
+@small
 @dataclass(frozen=True, slots=True)
 class Part:
     """One block of a document, without its anchor.
@@ -172,7 +162,7 @@ class Document:
     last_anchor: int = 0               # highest paragraph number ever given out, so that none is used twice
 
 
-@_small
+@small
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A piece of evidence that search can return."""
@@ -204,7 +194,7 @@ class DocumentRecord:
 # --- pages -----------------------------------------------------------------------------------------------------------
 
 
-@_small
+@small
 @dataclass(frozen=True, slots=True)
 class Citation:
     """The words of a source that a sentence relies on."""
@@ -216,7 +206,7 @@ class Citation:
     label: str = ""           # 'nw-' and 8 hex digits of sha256 over source id, anchor and quote
 
 
-@_small
+@small
 @dataclass(frozen=True, slots=True)
 class ProposedBlock:
     """A block that a compiler wants on a page. `key` names its role and stays the same from night to night."""
@@ -248,7 +238,7 @@ class PageProposal:
     language: str = ""                 # of most of its sources, as `Document.language`
 
 
-@_small
+@small
 @dataclass(frozen=True, slots=True)
 class BlockRecord:
     """A block of a page as last seen on disk."""
@@ -261,7 +251,7 @@ class BlockRecord:
     placed: bool = False      # a person moved it to where it stands, so it stays there
 
 
-@_small
+@small
 @dataclass(frozen=True, slots=True)
 class PropertyRecord:
     """A property that the pipeline wrote: its value's hash then. A different value on disk is the person's."""

@@ -55,3 +55,10 @@ def test_an_unknown_term_has_no_postings() -> None:
     """Looking for a term before, between and behind the known ones."""
     postings = Postings.of([count(["b", "d"])])
     assert [len(postings.of_term(term)[0]) for term in ("a", "b", "c", "d", "e")] == [0, 1, 0, 1, 0]
+
+
+def test_a_sign_between_terms_in_a_term() -> None:
+    """A person's tag may hold the very sign that ends a term: it is left out, and no other term is cut."""
+    postings = Postings.of([count(["tag:a\0b", "tag:a\0b", "path:x"])])
+    assert postings.terms.all() == [b"path:x", b"tag:ab"]
+    assert (postings.counts.tolist(), postings.lengths.tolist()) == ([1, 2], [3])

@@ -29,6 +29,7 @@ WORD = np.dtype([("term", "<u4"), ("block", "<i4"), ("times", "<i4")])
 WARNING = "> [!warning]"
 """How a callout begins that stands beside a page's subject, such as that its sources contradict each other."""
 
+_MOST_HASHES = 400_000
 _GAP = re.compile(r"\n[ \t]*\n+")
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$", re.MULTILINE)
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]:")
@@ -58,19 +59,39 @@ def term_hash(term: str) -> int:
     return zlib.crc32(term.encode("utf-8", "surrogatepass"))
 
 
+class _Hashes(dict[str, int]):
+    """The hashes of terms that were met, which are few for the texts they stand in."""
+
+    def __missing__(self, term: str) -> int:
+        if len(self) >= _MOST_HASHES:
+            self.clear()
+        self[term] = found = term_hash(term)
+        return found
+
+
+_hashes = _Hashes()
+
+
 def read_blocks(text: str, start: int = 0) -> PageBlocks:
     """The blocks of a page's text from `start` (behind its properties) on; footnote definitions are left out."""
     blocks: list[tuple[int, int, int, int]] = []
-    words: list[tuple[int, int, int]] = []
+    hashes: list[int] = []
+    times: list[int] = []
+    sizes: list[int] = []  # how many words each block has
     for first, last in _pieces(text, start):
         piece = text[first:last]
         if _FOOTNOTE.match(piece):
             continue
         heading = _HEADING.match(piece)
         counts = Counter(terms(piece))
-        words.extend((term_hash(term), len(blocks), times) for term, times in counts.items())
+        hashes.extend(map(_hashes.__getitem__, counts))
+        times.extend(counts.values())
+        sizes.append(len(counts))
         blocks.append((first, last, len(heading[1]) if heading else 0, counts.total()))
-    return PageBlocks(np.array(blocks, BLOCK), np.array(words, WORD))
+    words = np.empty(len(hashes), WORD)
+    words["term"], words["times"] = hashes, times
+    words["block"] = np.repeat(np.arange(len(sizes)), sizes)
+    return PageBlocks(np.array(blocks, BLOCK), words)
 
 
 def _pieces(text: str, start: int) -> list[tuple[int, int]]:

@@ -7,28 +7,46 @@ equal, array for array, to one made from everything.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tasks.pipes import small
 
+_END = "\0"
+
+
+@small
 @dataclass(frozen=True, slots=True)
 class TermCounts:
-    """How often each term stands in one document, and the number of its terms, repeats counted."""
+    """How often each term stands in one document, and the number of its terms, repeats counted.
 
-    counts: Mapping[str, int]
+    The distinct terms stand end to end, and so do their counts: thousands of documents travel between processes, and a
+    mapping takes twenty times as long.
+    """
+
+    joined: str  # terms, with `_END` between them
+    counts: bytes  # 32-bit integers, in the order of the terms
     length: int
+
+    def terms(self) -> list[str]:
+        """The distinct terms, in the order of their counts."""
+        return self.joined.split(_END) if self.counts else []
 
 
 def count(terms: Iterable[str]) -> TermCounts:
     """The counts of one document's terms."""
     counts = Counter(terms)
-    return TermCounts(dict(counts), counts.total())  # a plain mapping travels between processes in half the time
+    joined = _END.join(counts)
+    if joined.count(_END) > len(counts) - 1 and counts:  # no word has that sign; a tag of a person's may
+        return count(term.replace(_END, "") for term in counts.elements())
+    return TermCounts(joined, array("i", counts.values()).tobytes(), counts.total())
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +139,11 @@ class Postings:
         numbers = {word: position for position, word in enumerate(words)}
         known = _Numbered(numbers)
         added_terms: list[int] = []
-        added_counts: list[int] = []
         order_of_new = sorted(new)
         for number in order_of_new:
-            counts = new[number].counts
-            added_terms.extend(map(known.__getitem__, counts))
-            added_counts.extend(counts.values())
-        spans = [len(new[number].counts) for number in order_of_new]
+            added_terms.extend(map(known.__getitem__, new[number].terms()))
+        added_counts = np.frombuffer(b"".join(new[number].counts for number in order_of_new), np.int32)
+        spans = [len(new[number].counts) // added_counts.itemsize for number in order_of_new]
         added_docs = np.repeat(np.array(order_of_new, np.int64), np.array(spans, np.int64))
         spread = np.zeros(len(numbers), np.int64)
         spread[: len(words)] = np.bincount(old_terms, minlength=len(words)) if len(words) else 0
@@ -149,7 +165,7 @@ class Postings:
             Terms.of([word for word, _ in alive]),
             bounds,
             np.insert(old_docs, places, added_docs[order].astype(np.int32)),
-            np.insert(old_counts, places, np.array(added_counts, np.int32)[order]),
+            np.insert(old_counts, places, added_counts[order]),
             lengths,
         )
 
