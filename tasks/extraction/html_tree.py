@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 _CONTROLS = bytes({*range(32)} - {*b"\t\n\r"})
-_NO_CHARACTERS = ("\ufffe", "\uffff")
+_NO_CHARACTERS = (b"\xef\xbf\xbe", b"\xef\xbf\xbf")  # U+FFFE and U+FFFF
 _TAG = re.compile(r"<[a-z][a-z0-9]*[\s>/]", re.IGNORECASE)
 _LONG = 20_000  # characters of a tag from which its attributes are counted
 _ATTRIBUTES = 1000  # of one element that are kept: all programs here look for one among them from the first on
@@ -21,15 +21,16 @@ def parse(text: str) -> Any | None:
     from lxml import html
     from trafilatura.utils import is_dubious_html, repair_faulty_html
 
-    for character in _NO_CHARACTERS:
-        text = text.replace(character, "")
-    if len(text) > _LONG:
+    if _has_long_piece(text):
         text = _with_few_attributes(text)
     beginning = text[:50].lower()
     end = text.find("\n", _HEAD)
     head, rest = (text[: end + 1], text[end + 1 :]) if end >= 0 else (text, "")
     content = (repair_faulty_html(head, beginning) + rest).encode("utf-8", "surrogatepass")
     content = content.translate(None, _CONTROLS)  # characters that XML forbids
+    if b"\xef" in content:  # hardly a page has any, and one byte is found in no time
+        for character in _NO_CHARACTERS:
+            content = content.replace(character, b"")
     try:
         tree = html.fromstring(content, parser=_parser())
     except Exception:  # strangers' bytes trip the parser in many ways; it is no page then
@@ -37,11 +38,20 @@ def parse(text: str) -> Any | None:
     return None if is_dubious_html(beginning) and len(tree) < 2 and not _TAG.search(text) else tree
 
 
+def _has_long_piece(text: str) -> bool:
+    """Whether so much stands without a `<` in it; only one `<` in each stretch of that length is looked for."""
+    place, last = 0, len(text) - _LONG
+    while place < last:
+        found = text.rfind("<", place + 1, place + _LONG + 1)
+        if found < 0:
+            return True
+        place = found
+    return False
+
+
 def _with_few_attributes(text: str) -> str:
     """The page without the attributes of an element that come after a thousand others."""
     pieces = text.split("<")
-    if max(map(len, pieces)) <= _LONG:
-        return text
     for place, piece in enumerate(pieces):
         if len(piece) > _LONG and (crowded := _CROWDED.match(piece)):
             pieces[place] = crowded[1] + piece[crowded.end() :]
