@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from config.errors import GoneError, NightwikiError, NotFoundError, StateError
+from config.errors import GoneError, NightwikiError, NotFoundError
 from config.wiki import Wiki
 from serving import look, overview
 from serving.cli.choosing import chosen
@@ -38,7 +38,7 @@ from serving.schemas import base
 from serving.schemas.review import CandidateAnswer, CandidateDiffAnswer, CandidatesAnswer, ReviewAnswer
 from serving.schemas.runs import ChangesAnswer, RunsAnswer, SourcesAnswer, StatusAnswer
 from serving.schemas.served import HealthAnswer, PageAnswer, PagesAnswer, WikiStatus
-from serving.shelf import Shelf, check_kept
+from serving.shelf import Shelf
 from storage.engine import Engine
 from tasks.records import GOOD
 from tasks.search.result import Degraded, SearchResult
@@ -208,17 +208,10 @@ class Backend:
         names = self._named(wiki)
         refs = since.split(",")
         told = overview.of_each(
-            names, lambda name: self._changes(name, refs[names.index(name)] if len(refs) == len(names) else since)
+            names,
+            lambda name: look.changes(self.wiki(name), refs[names.index(name)] if len(refs) == len(names) else since),
         ).answers
         return told[names[0]] if len(names) == 1 else overview.changes(told)
-
-    def _changes(self, name: str, since: str) -> ChangesAnswer:
-        chosen = self.wiki(name)
-        try:
-            return look.changes(chosen, since)
-        except StateError:
-            check_kept(chosen, since)  # says whether it was there once
-            raise
 
     def sources(self, asked: SourcesRequest) -> SourcesAnswer:
         """What became of each source."""
@@ -335,7 +328,7 @@ class Backend:
             refs = asked.snapshot.split(",")
             refs = refs if len(refs) == len(engine.names) else [asked.snapshot] * len(engine.names)
             for name, ref in zip(engine.names, refs, strict=True):
-                check_kept(self._shelf.one(name)[1], ref)
+                look.check_kept(self._shelf.one(name)[1], ref)
         return engine, asked.snapshot
 
     def _opened(self, engine: Engine, as_of: str) -> Sequence[PageBook]:

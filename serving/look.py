@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from config.errors import NotFoundError, StateError
+from config.errors import GoneError, NotFoundError, StateError
 from config.load import nearest
 from config.wiki import Wiki
 from serving.schemas.base import Degraded
@@ -30,6 +30,7 @@ from storage.locks import holder
 from storage.reader import Reader, Snapshot
 from storage.runs import Runs
 from tasks.records import CandidateRecord
+from tasks.search.moments import beginning, end, is_day, is_moment
 
 if TYPE_CHECKING:
     from storage.engine import Engine
@@ -193,14 +194,15 @@ def audit(wiki: Wiki, run: str = "", path: str = "") -> AuditAnswer:
 
 
 def changes(wiki: Wiki, since: str) -> ChangesAnswer:
-    """Pages that are not as they were in a former snapshot (its id, a run's id or a date). Raises StateError."""
+    """Pages that are not as they were in a former snapshot (its id, or its run's), or before a day or since a time.
+
+    Raises StateError when there is no such snapshot, GoneError when it was there and is no longer kept.
+    """
     reader = Reader(wiki.state_dir)
     current = reader.current()
     if current is None:
         raise StateError(str(wiki.state_dir), "no snapshot was published yet", "Fill the wiki with: nightwiki ingest")
-    first = reader.history()[0]
-    beginning = not first.parent and _is_date(since) and since < first.created[: len(since)]
-    former = None if beginning else reader.at(since)  # before the first snapshot there was no page
+    former = _before(wiki, reader, since)
     old, new = (_pages(snapshot) for snapshot in (former, current))
     items = []
     for page in sorted(old.keys() | new.keys()):
@@ -218,8 +220,52 @@ def changes(wiki: Wiki, since: str) -> ChangesAnswer:
     return ChangesAnswer(since=former.id if former else "", snapshot=current.id, pages=items)
 
 
-def _is_date(text: str) -> bool:
-    return re.fullmatch(r"\d{4}-\d\d-\d\d(T[\d:]+Z?)?", text) is not None
+def _before(wiki: Wiki, reader: Reader, since: str) -> Snapshot | None:
+    """The snapshot that later ones are compared with; None for the time before the first, when there was no page.
+
+    What was published at the very second of a time was there then; what was published on a day was not before it.
+    """
+    kept = reader.history()
+    if is_moment(since) and not any(since in (one.id, one.run) for one in kept):
+        moment = beginning(since) if is_day(since) else end(since)
+        former = [one for one in kept if one.created <= moment]
+        if not former and not kept[0].parent:
+            return None
+        since = former[-1].id if former else since
+    check_kept(wiki, since)
+    return reader.at(since)
+
+
+_SNAPSHOT = re.compile(r"s(\d{8})-[0-9a-f]{12}")
+
+
+def check_kept(wiki: Wiki, ref: str) -> None:
+    """Raises GoneError for a snapshot, a run or a time whose snapshot was collected, NotFoundError where none was."""
+    reader = Reader(wiki.state_dir)
+    try:
+        reader.at(ref)
+    except StateError as error:
+        if _was_there(wiki, reader, ref):
+            step = "Ask without it, for the newest"
+            raise GoneError(ref, f"this snapshot is no longer kept: {_kept(reader)}", step) from None
+        raise NotFoundError(error.subject, error.cause, error.next_step) from None
+
+
+def _was_there(wiki: Wiki, reader: Reader, ref: str) -> bool:
+    current, kept = reader.current(), reader.history()
+    if current is None or not kept or not kept[0].parent:
+        known = _SNAPSHOT.fullmatch(ref)
+        return known is not None and current is not None and int(known[1]) <= current.manifest.sequence
+    if known := _SNAPSHOT.fullmatch(ref):
+        return int(known[1]) <= current.manifest.sequence
+    if is_moment(ref):
+        return True
+    return any(run.run == ref and run.changed and run.finished <= kept[0].created for run in Runs(wiki.state_dir).all())
+
+
+def _kept(reader: Reader) -> str:
+    kept = reader.history()
+    return f"kept are {kept[0].created} to {kept[-1].created}" if kept else "none is kept"
 
 
 def _pages(snapshot: Snapshot | None) -> dict[str, dict[str, Any]]:

@@ -12,8 +12,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from serving.cli.choosing import Filters as CandidateFilters
 from serving.cli.choosing import span
-from tasks.search.filters import Filters, is_date
+from tasks.search.filters import Filters
 from tasks.search.fusion import Configuration
+from tasks.search.moments import is_moment
 
 MOST_CHARACTERS = 20_000
 """Of a question or a goal."""
@@ -22,17 +23,16 @@ MOST_QUESTIONS = 100
 
 Text = Annotated[str, Field(max_length=MOST_CHARACTERS)]
 Name = Annotated[str, Field(max_length=500)]
-Names = Annotated[tuple[Name, ...], Field(max_length=50)]  # tuples, for the default of a list is copied each time
+Said = Annotated[str, Field(min_length=1, max_length=500)]
+Names = Annotated[tuple[Said, ...], Field(max_length=50)]  # tuples, for the default of a list is copied each time
 Level = Literal["low", "medium", "high"]
 Date = Annotated[
-    str,
-    Field(pattern=r"^(\d{4}(-\d\d(-\d\d(T[\d:.]{1,20}Z?)?)?)?)?$", max_length=30),
-    AfterValidator(lambda text: text if not text or is_date(text) else _no_date(text)),
+    str, Field(max_length=40), AfterValidator(lambda text: text if not text or is_moment(text) else _no_date(text))
 ]
 
 
 def _no_date(text: str) -> NoReturn:
-    raise ValueError(f"'{text}' is not a date such as 2026-12-01")
+    raise ValueError(f"'{text}' is no day or time such as 2026-12-01 or 2026-12-01T09:00:00+01:00")
 
 
 class Asked(BaseModel):
@@ -62,8 +62,10 @@ class Filtered(OfWikis):
     path: Names = Field((), description="Only pages at these vault paths, in these folders, or matching these globs.")
     source: Names = Field((), description="Only pages that cite one of these sources (id or vault path).")
     confidence_min: Level | None = Field(None, description="Only pages of this confidence or better.")
-    updated_after: Date = Field("", description="Only pages updated on this date or later.")
-    updated_before: Date = Field("", description="Only pages updated before this date.")
+    updated_after: Date = Field(
+        "", description="Only pages updated on this day or at this time (UTC, unless it names a zone) or later."
+    )
+    updated_before: Date = Field("", description="Only pages updated before this day or time.")
 
     @property
     def filters(self) -> Filters:
@@ -111,7 +113,7 @@ class ContextRequest(Filtered):
     )
     token_budget: int = Field(4000, ge=1, le=MOST_TOKENS, description="The pack never holds more tokens than this.")
     max_per_page: int | None = Field(None, ge=1, le=100, description="Most passages of one page.")
-    exclude_ids: Annotated[tuple[Name, ...], Field(max_length=1000)] = Field(
+    exclude_ids: Annotated[tuple[Said, ...], Field(max_length=1000)] = Field(
         (), description="Ids or slugs of pages to leave out; those that no page has change nothing."
     )
 
@@ -132,7 +134,15 @@ class ReadPageRequest(PageRequest):
 
 
 class ChangesRequest(OfWiki):
-    since: Name = Field(min_length=1, description="A snapshot, a run or a date.", examples=["2026-12-01"])
+    since: Name = Field(
+        min_length=1,
+        description="A snapshot, a run, or a day or time: from its beginning on.",
+        examples=["2026-12-01"],
+    )
+
+
+class CandidateRequest(Asked):
+    wiki: Name = Field("", description="Name of the wiki; if left out, the one where this page waits.")
 
 
 class CandidatesRequest(OfWiki):

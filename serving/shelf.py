@@ -6,25 +6,21 @@ good ones in force, and every answer says so. A wiki that cannot be opened at al
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from config.errors import GoneError, NightwikiError, NotFoundError, StateError
+from config.errors import NightwikiError, NotFoundError, StateError
 from config.load import nearest
 from config.wiki import SETTINGS_NAME, Wiki, open_wiki
 from serving.opening import answering_model, ready
 from storage.engine import Engine
-from storage.reader import Reader
 from tasks.search.result import Degraded
 
 if TYPE_CHECKING:
     from tasks.llm.ask import Asker
-
-_SNAPSHOT = re.compile(r"s(\d{8})-[0-9a-f]{12}")
 
 Stamp = tuple[int, int, int] | None
 
@@ -130,16 +126,3 @@ def _stamp(root: Path) -> Stamp:
     except OSError:
         return None
     return stat.st_ino, stat.st_mtime_ns, stat.st_size
-
-
-def check_kept(wiki: Wiki, ref: str) -> None:
-    """Raises GoneError for a snapshot that was collected, NotFoundError for one that never was."""
-    reader = Reader(wiki.state_dir)
-    try:
-        reader.at(ref)
-    except StateError as error:
-        current = reader.current()
-        known = _SNAPSHOT.fullmatch(ref)
-        if known and current is not None and int(known[1]) <= current.manifest.sequence:
-            raise GoneError(ref, "this snapshot is no longer kept", "Ask without it, for the newest") from None
-        raise NotFoundError(error.subject, error.cause, error.next_step) from None

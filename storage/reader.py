@@ -23,6 +23,7 @@ from config.errors import StateError
 from storage.durable import sha256
 from storage.tables import TABLES, Row, conform, from_table, schema
 from tasks.records import PageRecord
+from tasks.search.moments import end, is_moment
 
 FORMAT = 1
 
@@ -277,13 +278,12 @@ class Reader:
         return held
 
     def at(self, ref: str) -> Snapshot:
-        """A kept snapshot by its id, by a run's id (the last one that run published), or by an ISO date or time
-        (the newest one not later; a bare date counts to its end). StateError when there is none."""
+        """A kept snapshot by its id, by a run's id (the last one that run published), or by a day or time
+        (the newest one not later; a bare day counts to its end). StateError when there is none."""
         manifests = self.history()
         found = [one for one in manifests if ref in (one.id, one.run)]
-        if not found and re.match(r"\d{4}-\d\d-\d\d", ref):
-            moment = f"{ref}T23:59:59Z" if len(ref) == 10 else ref
-            found = [one for one in manifests if one.created <= moment]
+        if not found and is_moment(ref):
+            found = [one for one in manifests if one.created <= end(ref)]
         if not found and len(ref) >= 9:
             found = [one for one in manifests if one.id.startswith(ref)]
         if not found:

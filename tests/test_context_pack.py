@@ -14,11 +14,12 @@ from benchmarks.published import engine_over, publish
 from config.errors import NightwikiError
 from flows.context import build_pack
 from serving.schemas.registry import ANSWERS
-from storage.engine import Engine
+from storage.engine import Engine, SearchedWiki
 from tasks.packs.token_count import count_tokens
 from tasks.records import Citation, PageRecord
 from tasks.search.filters import Filters
-from tests.search_wiki import engine, page
+from tests.search_wiki import Snapshots, Tables, engine, page
+from tests.search_wiki import publish as publish_tables
 
 RELAYS = "Relays hold one bit each.[^nw-00000001] The Z3 used 2,600 relays in all.[^nw-00000002]"
 CITED = (
@@ -211,3 +212,38 @@ def test_a_question_is_no_broad_goal(tmp_path: Path) -> None:
 
 
 _PIONEERS = tuple(enumerate(("Lovelace", "Babbage", "Hopper", "Zuse", "Turing"), 1))
+
+
+def test_the_budget_that_is_said_to_do_does(tmp_path: Path) -> None:
+    """In every form and script, and it is more than the one that was refused."""
+    texts = ["量子计算机使用量子比特进行计算。超导量子比特需要冷却到接近绝对零度的温度。",
+             "كتب محمد بن موسى الخوارزمي كتاب الجبر والمقابلة. شرح الكتاب حل المعادلات.", "A relay is a switch."]
+    wiki = engine(tmp_path, [page(n, text.split()[0][:12], text) for n, text in enumerate(texts)])
+    for goal in ("量子", "الجبر", "relay"):
+        for form in ("markdown", "json"):
+            tokens, refusals = 1, 0
+            while refusals < 40:
+                try:
+                    pack = build_pack(wiki, goal, tokens=tokens, form=form)
+                except NightwikiError as error:
+                    least = int(error.next_step.split()[2])
+                    assert least > tokens
+                    assert build_pack(wiki, goal, tokens=least, form=form).pages
+                    tokens, refusals = tokens + (least - tokens) // 2 + 1, refusals + 1
+                else:
+                    break
+            assert pack.pages and count_tokens(pack.text) <= tokens
+
+
+def test_pages_of_several_wikis_stand_by_relevance(tmp_path: Path) -> None:
+    """What one wiki hardly knows comes behind what the other one answers."""
+    answers = [page(1, "Relays", "A relay switches a large current by a small one."), page(2, "Coils", "A coil.")]
+    hardly = [page(3, "Gardens", "A small garden wants water, and a large one too."), page(4, "Roses", "Red.")]
+    wiki = Engine(
+        [
+            SearchedWiki("one", Snapshots(publish_tables(tmp_path, Tables(hardly), "one"))),
+            SearchedWiki("two", Snapshots(publish_tables(tmp_path, Tables(answers), "two"))),
+        ]
+    )
+    found = [one.relevance for one in build_pack(wiki, "relay large current switches small").pages]
+    assert len(found) > 1 and found == sorted(found, reverse=True)

@@ -160,6 +160,39 @@ def test_a_former_slug_tells_where_the_page_is(demo: Path) -> None:
         assert client.get("/pages/grace-hopper").status_code == 410
 
 
+def test_a_former_slug_of_any_script_tells_where_the_page_is(demo: Path) -> None:
+    """The address in the answer can be followed as it stands."""
+    (demo / "wiki" / "zuse-z3.md").rename(demo / "wiki" / "цузе z3 計算機.md")
+    night(open_wiki(demo), DirectRunner(), "2026-12-02T02:00:00Z")
+    with rest(demo) as client:
+        moved = client.get("/pages/zuse-z3?section=Key+facts", follow_redirects=False)
+        assert moved.status_code == 301
+        there = client.get(moved.headers["location"]).json()
+        assert (there["page"]["slug"], there["section"]) == (moved.json()["slug"], "Key facts")
+
+
+def test_changes_since_a_day_or_a_time(demo: Path) -> None:
+    """A day counts from its beginning, a time in its own zone; what cannot be told any more is gone, not missing."""
+    (demo / "wiki" / "grace-hopper.md").unlink()
+    night(open_wiki(demo), DirectRunner(), "2026-12-02T02:00:00Z")
+    with rest(demo) as client:
+
+        def changed(since: str) -> int:
+            return len(client.get("/changes", params={"since": since}).json()["pages"])
+
+        assert changed("2026-12-02") == changed("2026-12-02T01:59:59.9Z") == changed("2026-12-01T21:59-04:00") == 1
+        assert changed("2026-12-02T02:00:00Z") == changed("2026-12-02T10:30:00+08:30") == changed("2026-12-03") == 0
+        assert changed("1999") > 5
+        assert client.get("/changes?since=2026-12-02T03:59:00+02:00").json()["pages"] != []
+        assert client.get("/changes?since=2026-13-45").status_code == 404
+        first = min((demo / ".nightwiki" / "snapshots" / "manifests").glob("*.json"))
+        run = json.loads(first.read_text())["run"]
+        first.unlink()
+        for gone in ("1999", "2026-11-30", run):
+            assert client.get("/changes", params={"since": gone}).status_code == 410
+        assert client.get("/changes?since=20990101-000000-0000").status_code == 404
+
+
 def test_a_pinned_snapshot_stays_until_it_is_collected(demo: Path) -> None:
     """A later night does not change it; when it is no longer kept the answer is 410, never another snapshot."""
     with rest(demo) as client:

@@ -36,8 +36,11 @@ def client(demo_night: Path) -> Iterator[httpx.Client]:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil.example", "169.254.1.1", ""]
-)
+    "host", [
+        "evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil.example", "169.254.1.1", "",
+        "127.0.0.1:80@evil.example", "127.0.0.1, evil.example", "localhost:http", "[::1", "0x7f000001",
+    ],
+)  # fmt: skip
 def test_a_foreign_host_is_refused(client: httpx.Client, host: str) -> None:
     """A name bound anew to this machine (DNS rebinding) reaches nothing."""
     assert client.get("/health", headers={"Host": host}).status_code in (400, 421)
@@ -49,7 +52,7 @@ def test_our_own_names_are_answered(client: httpx.Client, host: str) -> None:
     assert client.get("/health", headers={"Host": host}).status_code == 200
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost.evil.example", "file://"])
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost.evil", "file://", "http://[", ""])
 def test_pages_of_other_origins_may_not_ask(client: httpx.Client, origin: str) -> None:
     """Neither read nor write."""
     assert client.get("/health", headers={"Origin": origin}).status_code == 403
@@ -79,10 +82,12 @@ def test_pages_of_other_origins_may_not_ask(client: httpx.Client, origin: str) -
         (b'{"question": "x", "k": 2.5}', "application/json", 422),
         (b'{"question": "x", "unknown": 1}', "application/json", 422),
         (b'{"question": ["x"]}', "application/json", 422),
+        (b'{"question": "x", "tag": [""]}', "application/json", 422),
+        (b'{"question": "x", "k": 1' + b"0" * 5_000 + b"}", "application/json", 400),
         (b'{"question": "' + b"x" * 30_000 + b'"}', "application/json", 422),
         (b'{"question": "' + b"x" * 1_000_000 + b'"}', "application/json", 413),
     ],
-    ids=range(20),
+    ids=range(22),
 )
 def test_what_is_no_request_is_refused(client: httpx.Client, content: bytes, kind: str, status: int) -> None:
     """A problem that says why, never a fault of the server."""
@@ -251,8 +256,56 @@ def test_a_compressed_body_is_refused_by_name(client: httpx.Client) -> None:
     assert (told.status_code, told.json()["detail"]) == (415, "the body is compressed")
 
 
-@pytest.mark.parametrize("day", ["2026-13-45", "2026-02-30", "0000", "2026-00"])
+@pytest.mark.parametrize("day", ["2026-13-45", "2026-02-30", "0000", "2026-00", "2026-01-01T25:00"])
 def test_a_day_that_there_is_not_is_refused(client: httpx.Client, day: str) -> None:
     """A filter that can let nothing through is a mistake, and not an empty answer."""
     told = client.get("/search", params={"question": "z3", "updated_after": day})
-    assert (told.status_code, "is not a date" in told.json()["detail"]) == (422, True)
+    assert (told.status_code, "is no day or time" in told.json()["detail"]) == (422, True)
+
+
+def test_head_answers_as_get_does_without_the_body(client: httpx.Client) -> None:
+    """The same status and length, also of an error."""
+    for path in ("/health", "/pages/zuse-z3", "/search?question=z3", "/pages/no-such-page", "/search"):
+        whole, head = client.get(path), client.head(path)
+        assert (head.status_code, head.content) == (whole.status_code, b"")
+        assert head.headers["content-length"] == whole.headers["content-length"]
+
+
+@pytest.mark.parametrize(
+    ("path", "methods"),
+    [
+        ("/search", "GET, HEAD, OPTIONS, POST"),
+        ("/pages/zuse-z3", "GET, HEAD, OPTIONS"),
+        ("/candidates/pascaline/promote", "OPTIONS, POST"),
+        ("/mcp", "OPTIONS, POST"),
+    ],
+)
+def test_every_method_of_a_path_is_told(client: httpx.Client, path: str, methods: str) -> None:
+    """To who asks for them, and to who uses another; nothing is said of other origins."""
+    refused, asked = client.put(path), client.options(path)
+    assert (refused.status_code, refused.headers["allow"]) == (405, methods)
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert (asked.status_code, asked.headers["allow"], asked.content) == (204, methods, b"")
+    assert not [name for name in asked.headers if name.startswith("access-control")]
+
+
+def test_a_stream_on_which_nothing_can_come_is_not_opened(client: httpx.Client) -> None:
+    """Reading the agents' address is refused at once; their clients do without."""
+    assert client.get("/mcp", headers={"Accept": "text/event-stream"}, timeout=10).status_code == 405
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["/search?question=a&question=b", "/search?question=z3&k=1&k=2", "/search?question=z3&wiki=", "/pages?tag=",
+     "/candidates/pascaline?page=1", "/changes?since=2026&since=2027"],
+)  # fmt: skip
+def test_what_can_mean_two_things_or_nothing_is_refused(client: httpx.Client, query: str) -> None:
+    """A value that stands twice, an empty condition, an unknown name."""
+    answer = client.get(query)
+    assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+
+
+def test_an_unknown_path_is_named(client: httpx.Client) -> None:
+    """With where the known ones are."""
+    told = client.get("/no/such/path").json()
+    assert (told["detail"], told["next_step"]) == ("there is no /no/such/path", "See /openapi.json")

@@ -11,7 +11,8 @@ import click
 
 from config.errors import NightwikiError
 from config.wiki import Wiki, find_wiki
-from tasks.search.filters import LEVELS, Filters, is_date
+from tasks.search.filters import LEVELS, Filters
+from tasks.search.moments import is_moment
 from tasks.search.result import Degraded
 
 if TYPE_CHECKING:
@@ -77,8 +78,8 @@ def asking_options(function: Function) -> Function:
 
 
 def _date(text: str, option: str) -> str:
-    if text and not is_date(text):
-        raise click.BadParameter(f"'{text}' is not a date such as 2026-12-01", param_hint=option)
+    if text and not is_moment(text):
+        raise click.BadParameter(f"'{text}' is no day or time such as 2026-12-01", param_hint=option)
     return text
 
 

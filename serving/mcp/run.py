@@ -13,11 +13,13 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from serving.mcp import PATH
 from serving.rest.guard import Guard, Rules
+from serving.rest.problems import http_error
 
 
 def serve_stdio(server: Server[Any]) -> None:
@@ -56,7 +58,11 @@ def http_app(server: Server[Any], rules: Rules) -> ASGIApp:
         async with manager.run():
             yield
 
-    app = Starlette(routes=[Route(PATH, endpoint=_Endpoint(manager))], lifespan=lifespan)
+    app = Starlette(
+        routes=[Route(PATH, endpoint=_Endpoint(manager), methods=["POST"])],
+        lifespan=lifespan,
+        exception_handlers={HTTPException: http_error},
+    )
     app.add_middleware(Guard, rules=rules)
     return app
 
@@ -72,5 +78,8 @@ class _Endpoint:
 
 
 def session_manager(server: Server[Any]) -> StreamableHTTPSessionManager:
-    """The HTTP side: each request stands alone and is answered with JSON, so nothing is kept between two."""
+    """The HTTP side: each request stands alone and is answered with JSON, so nothing is kept between two.
+
+    Its route takes POST alone: a GET would hold a stream open on which nothing can ever come.
+    """
     return StreamableHTTPSessionManager(server, json_response=True, stateless=True)

@@ -12,8 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from urllib.parse import quote
 
-from fastapi import Body, Depends, FastAPI, Path, Query, Request
+from fastapi import Body, Depends, FastAPI, Path, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
@@ -27,6 +28,7 @@ from serving.backend import Backend
 from serving.mcp import PATH as MCP_PATH
 from serving.mcp.beside import Beside
 from serving.rest import problems
+from serving.rest.accepted import preferred
 from serving.rest.answers import answered
 from serving.rest.events import stream
 from serving.rest.guard import Guard, Rules
@@ -47,9 +49,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Name = Annotated[str, Path(max_length=500)]
-OfWiki = Annotated[
-    str, Query(max_length=500, description="Name of the wiki; if left out, the one where this page waits.")
-]
+OF_WIKI = from_query(asked.CandidateRequest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ def make_app(backend: Backend, limits: Limits | None = None, warmed: Callable[[]
     _page_routes(app, backend, desk)
     _state_routes(app, backend, desk)
     _review_routes(app, backend, desk)
-    app.router.routes.append(Route(MCP_PATH, endpoint=agents))
+    app.router.routes.append(Route(MCP_PATH, endpoint=agents, methods=["POST"]))
     return app
 
 
@@ -197,7 +197,7 @@ def _search_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
 
 def _evidence_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
     async def respond(request: asked.QueryRequest, accept: str) -> Response:
-        if "text/event-stream" not in accept:
+        if not preferred(accept, "text/event-stream"):
             return answered(await desk.work(lambda: backend.answer(request).to_json()))
         if desk.streams >= desk.limits.streams:
             return problems.problem(503, "too many answers are being streamed", {"Retry-After": "5"})
@@ -223,7 +223,7 @@ def _evidence_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
         request: Annotated[asked.ContextRequest, Body(openapi_examples=EXAMPLES["context"])], http: Request
     ) -> Response:
         """Evidence for a goal within a budget of tokens; as Markdown with `Accept: text/markdown`."""
-        markdown = "text/markdown" in http.headers.get("accept", "")
+        markdown = preferred(http.headers.get("accept", ""), "text/markdown")
         pack = await desk.work(backend.context, request, "markdown" if markdown else "json")
         return Response(shown(pack.text), media_type="text/markdown" if markdown else "application/json")
 
@@ -242,7 +242,8 @@ def _page_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
         told = await desk.work(backend.page, name, request)
         if not told.moved_from:
             return answered(told)
-        place = str(http.url_for("page", name=told.page.slug).include_query_params(**dict(http.query_params)))
+        here = http.url_for("page", name=quote(told.page.slug))  # a header holds nothing but ASCII
+        place = str(here.include_query_params(**dict(http.query_params)))
         one = told.page
         moved = served.MovedAnswer(
             moved_from=told.moved_from, id=one.id, slug=one.slug, path=one.path, location=place
@@ -285,25 +286,33 @@ def _review_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
         """Pages that wait for a person, with the reasons."""
         return answered(await desk.work(backend.candidates, request))
 
-    @app.get("/candidates/{name}", **shown_as(CandidateAnswer, "candidate"))
-    async def candidate(name: Name, wiki: OfWiki = "") -> Response:
+    @app.get("/candidates/{name}", **shown_as(CandidateAnswer, "candidate", query=asked.CandidateRequest))
+    async def candidate(name: Name, where: Annotated[asked.CandidateRequest, Depends(OF_WIKI)]) -> Response:
         """The text of one."""
-        return answered(await desk.work(backend.candidate, wiki, name))
+        return answered(await desk.work(backend.candidate, where.wiki, name))
 
-    @app.get("/candidates/{name}/diff", **shown_as(CandidateDiffAnswer, "candidate diff"))
-    async def candidate_diff(name: Name, wiki: OfWiki = "") -> Response:
+    @app.get("/candidates/{name}/diff", **shown_as(CandidateDiffAnswer, "candidate diff", query=asked.CandidateRequest))
+    async def candidate_diff(name: Name, where: Annotated[asked.CandidateRequest, Depends(OF_WIKI)]) -> Response:
         """What promoting it would change."""
-        return answered(await desk.work(backend.candidate_diff, wiki, name))
+        return answered(await desk.work(backend.candidate_diff, where.wiki, name))
 
     if desk.limits.read_only:
         return
 
-    @app.post("/candidates/{name}/promote", **shown_as(ReviewAnswer, "promote"))
-    async def promote(name: Name, wiki: OfWiki = "", request: asked.ReviewRequest = asked.ReviewRequest()) -> Response:  # noqa: B008  # frozen
+    @app.post("/candidates/{name}/promote", **shown_as(ReviewAnswer, "promote", query=asked.CandidateRequest))
+    async def promote(
+        name: Name,
+        where: Annotated[asked.CandidateRequest, Depends(OF_WIKI)],
+        request: asked.ReviewRequest = asked.ReviewRequest(),  # noqa: B008  # frozen
+    ) -> Response:
         """Make it part of the wiki, as it now lies on disk. 409 with the holder while another run goes on."""
-        return answered(await desk.work(backend.promote, wiki, name, request))
+        return answered(await desk.work(backend.promote, where.wiki, name, request))
 
-    @app.post("/candidates/{name}/discard", **shown_as(ReviewAnswer, "discard"))
-    async def discard(name: Name, wiki: OfWiki = "", request: asked.ReviewRequest = asked.ReviewRequest()) -> Response:  # noqa: B008  # frozen
+    @app.post("/candidates/{name}/discard", **shown_as(ReviewAnswer, "discard", query=asked.CandidateRequest))
+    async def discard(
+        name: Name,
+        where: Annotated[asked.CandidateRequest, Depends(OF_WIKI)],
+        request: asked.ReviewRequest = asked.ReviewRequest(),  # noqa: B008  # frozen
+    ) -> Response:
         """Drop it; the same proposal is not made again. 409 with the holder while another run goes on."""
-        return answered(await desk.work(backend.discard, wiki, name, request))
+        return answered(await desk.work(backend.discard, where.wiki, name, request))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import ipaddress
+import re
 import socket
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -77,6 +78,8 @@ class Guard:
             elif body and scope["method"] not in ("GET", "HEAD") and not _is_json(headers.get(b"content-type", b"")):
                 refused = problem(415, "the body must be JSON", next_step="Send Content-Type: application/json")
             receive = _again(body or b"", receive)
+        if scope["method"] == "HEAD":  # what GET answers, without the body, which the server leaves out
+            scope = {**scope, "method": "GET"}
         await (refused or self.app)(scope, receive, _with_headers(send))
 
     def _refused(self, scope: Scope, headers: dict[bytes, bytes]) -> Response | None:
@@ -85,7 +88,7 @@ class Guard:
             step = "Ask by 127.0.0.1, or allow the name with --allow-host"
             return problem(421, f"requests for the host {host[:100]!r} are not answered", next_step=step)
         origin = headers.get(b"origin")
-        if origin is not None and not self._ours(urlsplit(origin.decode("latin-1")).hostname or ""):
+        if origin is not None and not self._ours(_host(origin.decode("latin-1"))):
             return problem(403, f"pages of {origin.decode('latin-1')[:100]!r} may not ask")
         if self._rules.token and not self._authorised(headers.get(b"authorization", b"")):
             step = "Send Authorization: Bearer TOKEN"
@@ -128,11 +131,21 @@ class Guard:
 _CLOSE = {"Connection": "close"}
 
 
+_HOST = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([^\s:/@\[\],]+))(?::\d{0,5})?")
+
+
 def _name(host: str) -> str:
-    """The name in a Host header, without its port."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    return host.partition(":")[0].rstrip(".").lower()
+    """The name in a Host header, without its port; '' for what is no host."""
+    found = _HOST.fullmatch(host)
+    return (found[1] or found[2]).rstrip(".").lower() if found else ""
+
+
+def _host(origin: str) -> str:
+    """The name in an Origin header; '' for what is no origin."""
+    try:
+        return urlsplit(origin).hostname or ""
+    except ValueError:
+        return ""
 
 
 def _is_address(host: str) -> bool:

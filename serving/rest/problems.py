@@ -13,6 +13,7 @@ from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match
 
 from config.errors import (
     BusyError,
@@ -40,6 +41,7 @@ _STATUS: Sequence[tuple[type[NightwikiError], int]] = (
 )
 _HOLDER = re.compile(r"busy since (\S+) \(pid (\d+)[,)]")
 MEDIA_TYPE = "application/problem+json"
+NOT_JSON, SEND_JSON = "the body is not valid JSON", "Send a JSON object in UTF-8"
 
 
 def problem(status: int, detail: str, headers: dict[str, str] | None = None, **more: Any) -> Response:
@@ -79,7 +81,7 @@ async def refused_fields(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     told = [(".".join(map(str, one["loc"][1:])), str(one["msg"]), str(one["type"])) for one in error.errors()]
     if any(kind == "json_invalid" for _, _, kind in told):
-        return problem(400, "the body is not valid JSON", next_step="Send a JSON object in UTF-8")
+        return problem(400, NOT_JSON, next_step=SEND_JSON)
     fields = [{"field": shown(field), "message": shown(message)} for field, message, _ in told[:20]]
     first = fields[0] if fields else {"field": "", "message": "the request is not understood"}
     detail = f"{first['field']}: {first['message']}" if first["field"] else first["message"]
@@ -87,10 +89,32 @@ async def refused_fields(request: Request, error: Exception) -> Response:
 
 
 async def http_error(request: Request, error: Exception) -> Response:
-    """Handler of what the framework refuses: an unknown path or method, a body that cannot be read."""
+    """Handler of what the framework refuses: an unknown path or method, a body that cannot be read.
+
+    A question for the methods of a path is answered; a page of another origin learns nothing from that.
+    """
     assert isinstance(error, HTTPException)
     headers = dict(error.headers) if error.headers else None
+    if error.status_code == 405:
+        methods = _methods(request)
+        headers = {"Allow": ", ".join(methods)}
+        if request.method == "OPTIONS":
+            return Response(status_code=204, headers=headers)
+        return problem(405, f"{request.method[:20]} is not answered here", headers, next_step=f"Use {methods[0]}")
+    if error.status_code == 404:
+        return problem(404, f"there is no {request.url.path[:200]}", headers, next_step="See /openapi.json")
+    if error.status_code == 400:
+        return problem(400, NOT_JSON, headers, next_step=SEND_JSON)
     return problem(error.status_code, str(error.detail), headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """The methods that any route of the path answers."""
+    found: set[str] = {"OPTIONS"}
+    for route in request.app.router.routes:
+        if route.matches(request.scope)[0] is not Match.NONE:
+            found.update(getattr(route, "methods", None) or ())
+    return sorted(found | {"HEAD"} if "GET" in found else found)
 
 
 async def unexpected(request: Request, error: Exception) -> Response:

@@ -21,6 +21,10 @@ def from_query(model: type[A]) -> Callable[[Request], Awaitable[A]]:
         for name, value in http.query_params.multi_items():
             if name in lists:
                 told.setdefault(name, []).append(value)
+            elif name in told:
+                raise RequestValidationError(
+                    [{"loc": ("query", name), "msg": "It stands there more than once", "type": "repeated"}]
+                )
             else:
                 told[name] = value
         try:

@@ -54,6 +54,7 @@ _FAIR = 250  # tokens that a passage may take however little is left
 _TELLING = 5  # words from which on two passages can be said to be alike
 _LEAST = 8  # tokens below which no part of a block is looked for
 _JOINT = 2  # tokens that two texts may have more when they are put together
+_TRIALS = 20  # budgets that are tried before one is said to do
 _TRIES = 4  # pages whose best block has no part that fits, after which no other is cut
 
 
@@ -85,6 +86,7 @@ class _Packing:
     count: TokenCounter
     name_wiki: bool
     left: int  # tokens
+    frame: int  # tokens of the pack without any passage
     taken: list[_Taken] = field(default_factory=list)  # in the order in which they were taken
     held: dict[int, int] = field(default_factory=dict)  # passages of each page
     heads: dict[int, int] = field(default_factory=dict)  # tokens of each page's section without passages
@@ -185,29 +187,54 @@ def choose(
     best = max((page.relevance for page in found.pages), default=0.0)
     broad = best < BROAD and not goal.rstrip().endswith(_ASKS)
     pages = _worth_packing(found.pages, FLOOR * best, broad)
-    empty = _pack(goal, found, budget, form, {}, pages, (), len(pages))
-    frame = counted(empty, count).tokens_used
-    packing = _Packing(pages, found.weights, form, count, len(found.wikis) > 1, budget - frame)
-    packing.left -= min(budget // _OMITTED_SHARE, 12 * len(pages))
-    if frame <= budget:
-        _fill(packing, max_per_page)
-        pack = _fitting(goal, found, budget, packing)
-        if pack is not None and (pack.pages or not pages or max_per_page < 1):
-            return pack
-    least = frame + (_least(packing) + _LEAST if pages else 0)
-    least += least // (_OMITTED_SHARE - 1) + 1  # beside the list of what was left out
+    packing = _begun(goal, found, budget, pages, form, count)
+    pack = _packed(goal, found, budget, packing, max_per_page)
+    if pack is not None:
+        return pack
+    least = _least(packing, budget)
+    for _ in range(_TRIALS):  # what is said to do, must do
+        if _packed(goal, found, least, _begun(goal, found, least, pages, form, count), max_per_page) is not None:
+            break
+        least += max(_LEAST, least // 20)
     raise NightwikiError(
-        f"a budget of {budget} tokens", "is too small for a pack that holds anything", f"Ask for {least} or more"
+        f"a budget of {budget} token{'' if budget == 1 else 's'}",
+        "is too small for a pack that holds anything",
+        f"Ask for {least} or more",
     )
 
 
+def _begun(
+    goal: str, found: Found, budget: int, pages: Sequence[FoundPage], form: Form, count: TokenCounter
+) -> _Packing:
+    """A pack that holds no passage yet; what is left of its budget is less than nothing when its frame is too large."""
+    frame = counted(_pack(goal, found, budget, form, {}, pages, (), len(pages)), count).tokens_used
+    listed = min(budget // _OMITTED_SHARE, 12 * len(pages))
+    return _Packing(pages, found.weights, form, count, len(found.wikis) > 1, budget - frame - listed, frame)
+
+
+def _packed(
+    goal: str, found: Found, budget: int, packing: _Packing, max_per_page: int
+) -> ContextPack | None:
+    """The pack, or None when the budget holds not even one passage of what was found."""
+    if packing.frame > budget:
+        return None
+    _fill(packing, max_per_page)
+    pack = _fitting(goal, found, budget, packing)
+    held = pack is not None and (pack.pages or not packing.pages or max_per_page < 1)
+    return pack if held else None
+
+
 def _worth_packing(pages: Sequence[FoundPage], floor: float, broad: bool) -> list[FoundPage]:
-    """The pages that may be packed, in their order: from `floor` on, for a broad goal all that share a word with it."""
-    return [
+    """The pages that may be packed, most relevant first: from `floor` on, for a broad goal all that share a word.
+
+    Those of several wikis, or parts of a goal, come interleaved by rank.
+    """
+    chosen = [
         replace(page, relevance=max(page.relevance, _FAINT))
         for page in pages
         if page.relevance >= floor or (broad and any(block.score > 0 for block in page.blocks))
     ]
+    return sorted(chosen, key=lambda page: -page.relevance)
 
 
 def _fill(packing: _Packing, max_per_page: int) -> None:
@@ -292,8 +319,8 @@ def _left_out(packing: _Packing, room: int) -> tuple[OmittedPage, ...]:
     return tuple(found)
 
 
-def _least(packing: _Packing) -> int:
-    """Tokens of the shortest section that any of the best pages could have."""
+def _least(packing: _Packing, budget: int) -> int:
+    """About how many tokens would do, more than `budget`: with the shortest section of any of the best pages."""
     sizes = []
     for page in range(min(5, len(packing.pages))):
         for block in packing.pages[page].blocks:
@@ -304,7 +331,8 @@ def _least(packing: _Packing) -> int:
             texts = [one for one in (piece, part) if one is not None and one.text.strip()]
             found = [packing.size(page, one) for one in texts]
             sizes.append(packing.head(page) + min(found, default=60))
-    return min(sizes, default=0)
+    least = packing.frame + (min(sizes, default=0) + _LEAST if packing.pages else 0)
+    return max(budget + 1, least + least // (_OMITTED_SHARE - 1) + 1)  # beside the list of what was left out
 
 
 def _pack(

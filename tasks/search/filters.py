@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from datetime import date
 from fnmatch import fnmatchcase
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tasks.search.moments import beginning
 from tasks.search.postings import Postings
 from tasks.search.tokens import fold
 
 LEVELS = ("low", "medium", "high")
-_DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T[\d:.]+Z?)?)?)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +26,8 @@ class Filters:
     path: tuple[str, ...] = ()  # a folder, a file, or a glob
     source: tuple[str, ...] = ()  # a source's id, or the vault path that citations point to
     confidence_min: str = ""  # pages without a confidence are a person's own, and pass
-    updated_after: str = ""  # ISO date or time, inclusive
-    updated_before: str = ""  # ISO date or time, exclusive
-
-
-def is_date(text: str) -> bool:
-    """Whether a text is a day that there is, or the month or year of one, perhaps with a time: '2026-12-01'."""
-    match = _DATE.fullmatch(text)
-    if match is None:
-        return False
-    try:
-        date(int(match[1]), int(match[2] or 1), int(match[3] or 1))
-    except ValueError:
-        return False
-    return True
+    updated_after: str = ""  # a day or time (see `tasks.search.moments`), inclusive
+    updated_before: str = ""  # a day or time, exclusive
 
 
 def allowed(filters: Filters, facets: Postings) -> NDArray[np.bool_]:
@@ -63,9 +49,9 @@ def allowed(filters: Filters, facets: Postings) -> NDArray[np.bool_]:
     if filters.path:
         mask &= _paths(facets, filters.path)
     if filters.updated_after:
-        mask &= _range(facets, f"updated:{filters.updated_after}", "updated;")
+        mask &= _range(facets, f"updated:{beginning(filters.updated_after)}", "updated;")
     if filters.updated_before:
-        mask &= _range(facets, "updated:0", f"updated:{filters.updated_before}")
+        mask &= _range(facets, "updated:0", f"updated:{beginning(filters.updated_before)}")
     return mask
 
 
