@@ -1,4 +1,4 @@
-"""Word files: headings by their styles, lists with their levels, tables, quotes, foot- and endnotes.
+"""Word files: headings by their styles, lists with their levels, tables, quotes, foot- and endnotes, comments.
 
 Deleted text of tracked changes is left out, and so is what the reader of the document cannot see.
 """
@@ -13,6 +13,7 @@ from typing import Any
 from tasks.extraction import office_math
 from tasks.extraction.extracted import Extracted, table
 from tasks.extraction.office_facts import facts, words
+from tasks.extraction.office_symbols import spelt, symbol
 from tasks.records import BlockKind, Part
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -51,6 +52,7 @@ class _Word:
         self._body = document.element.body
         self._styles = styles
         self._notes = self._footnotes(document)
+        self._comments = self._said_beside(document)
         self._numbered = self._number_formats(document)
         self.title = ""
         self.hidden: list[str] = []
@@ -73,18 +75,24 @@ class _Word:
             yield Part(BlockKind.LIST, "\n".join(items))
         for note in self._notes:
             yield Part(BlockKind.FOOTNOTE, note)
+        for comment in self._comments:
+            yield Part(BlockKind.QUOTE, comment)
 
     def _blocks(self, element: Any) -> Iterator[Any]:
         """Paragraphs and tables, also inside content controls and tracked insertions."""
         for child in element:
             if child.tag in (f"{_W}p", f"{_W}tbl"):
                 yield child
+            elif _is_placeholder(child):
+                continue
             elif child.tag in (f"{_W}sdt", f"{_W}sdtContent", f"{_W}ins", f"{_W}smartTag", f"{_W}customXml"):
                 yield from self._blocks(child)
 
     def _part(self, element: Any) -> Iterator[Part]:
         if element.tag == f"{_W}tbl":
-            rows = [list(self._cells(row)) for row in self._within(element, f"{_W}tr")]
+            rows: list[list[str]] = []
+            for row in self._within(element, f"{_W}tr"):
+                rows.append(list(self._cells(row, rows[-1] if rows else [])))
             rows = [row for row in rows if any(row)]
             if rows and max(len(row) for row in rows) > 1:
                 yield Part(BlockKind.TABLE, table(rows))
@@ -118,14 +126,24 @@ class _Word:
             elif child.tag in (f"{_W}sdt", f"{_W}sdtContent", f"{_W}ins", f"{_W}customXml"):
                 yield from self._within(child, tag)
 
-    def _cells(self, row: Any) -> Iterator[str]:
-        """The words of a row's cells; a cell over several columns leaves the others empty, so that columns stay."""
+    def _cells(self, row: Any, above: list[str]) -> Iterator[str]:
+        """The words of a row's cells; a cell over several columns leaves the others empty, so that columns stay.
+
+        A cell over several rows is said in each: a row is read, and quoted, by itself.
+        """
+        column = 0
         for cell in self._within(row, f"{_W}tc"):
-            paragraphs = (p for p in cell.iter(f"{_W}p") if not _in_box(p, cell))
-            yield words(" ".join(self._text(p) for p in paragraphs))
+            merged = cell.find(f"{_W}tcPr/{_W}vMerge")
+            if merged is not None and merged.get(f"{_W}val") != "restart" and column < len(above):
+                yield above[column]
+            else:
+                paragraphs = (p for p in cell.iter(f"{_W}p") if not _in_box(p, cell))
+                yield words(" ".join(self._text(p) for p in paragraphs))
             span = cell.find(f"{_W}tcPr/{_W}gridSpan")
             width = (span.get(f"{_W}val") or "1") if span is not None else "1"
-            yield from [""] * (min(int(width), 60) - 1 if width.isdigit() else 0)
+            across = max(min(int(width), 60), 1) if width.isdigit() else 1
+            yield from [""] * (across - 1)
+            column += across
 
     def _boxes(self, paragraph: Any) -> Iterator[str]:
         """The words of the text boxes that hang on a paragraph; Word writes each twice, for old versions too."""
@@ -177,7 +195,7 @@ class _Word:
             if run.tag == f"{_M}oMath":
                 pieces.append(office_math.line(run))
                 continue
-            if _in_box(run, paragraph) or _moved_away(run, paragraph):
+            if _in_box(run, paragraph) or _is_left_out(run, paragraph):
                 continue
             text = "".join(self._piece(child) for child in run)
             if self._hides(run):
@@ -190,13 +208,15 @@ class _Word:
     @staticmethod
     def _piece(child: Any) -> str:
         if child.tag == f"{_W}t":
-            return child.text or ""
+            return spelt(child.text or "")
         if child.tag in (f"{_W}tab", f"{_W}ptab"):
             return " "
         if child.tag in (f"{_W}br", f"{_W}cr"):
             return "\n"
         if child.tag == f"{_W}noBreakHyphen":
             return "-"
+        if child.tag == f"{_W}sym":
+            return symbol(child.get(f"{_W}font") or "", child.get(f"{_W}char") or "")
         return ""
 
     @staticmethod
@@ -239,6 +259,23 @@ class _Word:
         return notes
 
     @staticmethod
+    def _said_beside(document: Any) -> list[str]:
+        """The comments in the margin, in order."""
+        from docx.oxml import parse_xml
+
+        return [
+            text
+            for relation in document.part.rels.values()
+            if relation.reltype.endswith("/comments") and not relation.is_external
+            for comment in parse_xml(relation.target_part.blob).iter(f"{_W}comment")
+            if (
+                text := words(
+                    " ".join("".join(node.text or "" for node in p.iter(f"{_W}t")) for p in comment.iter(f"{_W}p"))
+                )
+            )
+        ]
+
+    @staticmethod
     def _number_formats(document: Any) -> set[tuple[str, int]]:
         """The lists (number id, level) that count, as against those that have bullets."""
         try:
@@ -279,12 +316,18 @@ def _in_box(element: Any, host: Any) -> bool:
     return False
 
 
-def _moved_away(run: Any, paragraph: Any) -> bool:
-    """Whether a tracked change took the run elsewhere, or out."""
+def _is_placeholder(element: Any) -> bool:
+    """Whether a field to fill in was left empty, so that it shows Word's own invitation to write."""
+    shows = element.find(f"{_W}sdtPr/{_W}showingPlcHdr") if element.tag == f"{_W}sdt" else None
+    return shows is not None and shows.get(f"{_W}val") not in ("0", "false")
+
+
+def _is_left_out(run: Any, paragraph: Any) -> bool:
+    """Whether a tracked change took the run elsewhere, or out, or nobody wrote it."""
     for parent in run.iterancestors():
         if parent is paragraph:
             return False
-        if parent.tag in (f"{_W}moveFrom", f"{_W}del"):
+        if parent.tag in (f"{_W}moveFrom", f"{_W}del") or _is_placeholder(parent):
             return True
     return False
 

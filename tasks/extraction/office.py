@@ -40,6 +40,8 @@ def extract(kind: str, data: bytes, name: str = "") -> Extracted:
     except Exception as error:  # the libraries meet damage with many kinds of errors
         raise SourceError(name, Outcome.UNREADABLE, "the office file is damaged", _AGAIN) from error
     if not found.parts:
+        if found.notes:
+            raise SourceError(name, Outcome.NO_TEXT, f"it holds no text to read: {'; '.join(found.notes)}", _AGAIN)
         pictures = b"media/image" in data
         raise SourceError(
             name,

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
+
+_TEMPLATES = frozenset({date(2013, 12, 23), date(2013, 1, 27)})
+"""Days of the templates that python-docx and python-pptx begin with; a report made by them keeps these."""
 
 
 def words(text: str) -> str:
@@ -23,5 +27,5 @@ def facts(properties: Any) -> tuple[str, str, str]:
     return (
         title,
         author,
-        created.strftime("%Y-%m-%d") if created and created.year > 1990 else "",
+        created.strftime("%Y-%m-%d") if created and created.year > 1990 and created.date() not in _TEMPLATES else "",
     )

@@ -1,14 +1,21 @@
-"""PowerPoint files: slide titles as headings, bullets as lists, tables, and the speaker's notes as quotes."""
+"""PowerPoint files: slide titles as headings, bullets as lists, tables, the numbers of charts, and the speaker's notes
+as quotes.
+"""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tasks.extraction.extracted import Extracted, table
 from tasks.extraction.office_facts import facts, words
 from tasks.records import BlockKind, Part
+
+MOST_SERIES, MOST_POINTS = 30, 500  # of a chart
+_DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
+_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 
 
 def extract_pptx(data: bytes) -> Extracted:
@@ -66,8 +73,48 @@ def _shapes(shapes: Any, title_id: int | None, depth: int) -> Iterator[Part]:
             rows = [[words(cell.text) for cell in row.cells] for row in shape.table.rows]
             if any(any(row) for row in rows):
                 yield Part(BlockKind.TABLE, table(rows))
+        elif getattr(shape, "has_chart", False):
+            yield from _whole(_chart, shape)
         elif getattr(shape, "has_text_frame", False):
             yield from _frame(shape)
+        else:
+            yield from _whole(_diagram, shape)
+
+
+def _whole(read: Callable[[Any], Iterator[Part]], shape: Any) -> list[Part]:
+    """What is read of a drawing; a broken one costs only itself."""
+    try:
+        return list(read(shape))
+    except Exception:  # programs write charts in more ways than the library knows
+        return []
+
+
+def _chart(shape: Any) -> Iterator[Part]:
+    """The numbers that a chart draws, as a table; its title stands before it."""
+    chart = shape.chart
+    if chart.has_title and (title := words(chart.chart_title.text_frame.text)):
+        yield Part(BlockKind.PARAGRAPH, title)
+    series = [one for plot in chart.plots for one in plot.series][:MOST_SERIES]
+    labels = [words(str(label)) for label in (chart.plots[0].categories if series else ())][:MOST_POINTS]
+    rows = [["", *(words(one.name) for one in series)]]
+    for number, label in enumerate(labels):
+        values = (one.values[number] if number < len(one.values) else None for one in series)
+        rows.append([label, *("" if value is None else f"{value:.15g}" for value in values)])
+    if len(rows) > 1:
+        yield Part(BlockKind.TABLE, table(rows))
+
+
+def _diagram(shape: Any) -> Iterator[Part]:
+    """The words in a diagram (SmartArt), in the order they were written."""
+    for relations in shape.element.iter(f"{_DIAGRAM}relIds"):
+        from pptx.oxml import parse_xml
+
+        root = parse_xml(shape.part.related_part(relations.get(f"{_RELATION}dm")).blob)
+        points = (
+            words("".join(node.text or "" for node in point.iter(f"{_A}t"))) for point in root.iter(f"{_DIAGRAM}pt")
+        )
+        if lines := [f"- {text}" for text in points if text]:
+            yield Part(BlockKind.LIST, "\n".join(lines))
 
 
 def _frame(shape: Any) -> Iterator[Part]:
