@@ -72,3 +72,11 @@ def test_a_template_that_was_not_filled_in_is_no_title(tmp_path: Path) -> None:
 def test_notes_of_marks_only_take_no_long_time(piece: str) -> None:
     """Nothing is looked for through the whole note once for each mark; that would take hours here."""
     assert extract(piece * 40_000 + "\n\nwords").media == "markdown"
+
+
+@pytest.mark.parametrize("struck", ["~~forty~~ ", "<del>forty</del> ", "<s class=x>forty</s> "])
+def test_words_struck_through_are_not_said(struck: str) -> None:
+    """What its writer took back is no text of a note; in code the marks are themselves."""
+    assert extract(f"It burns {struck}42 litres of ==oil==, says `~~x~~`.").parts[0].text == (
+        "It burns 42 litres of oil, says ~~x~~."
+    )

@@ -86,3 +86,27 @@ def test_attributes_without_number(form: str) -> None:
     attributes = " ".join(form.format(number) for number in range(100_000))
     found = blocks(f"<html><body><p id=lamp {attributes}>The lamp of Fanal was lit in 1851.</p></body></html>")
     assert found == [(BlockKind.PARAGRAPH, "The lamp of Fanal was lit in 1851.")]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<frameset cols='20%,*'><frame src=menu.html><frame src='../main.html'>"
+        "<noframes>This page uses frames, and your browser does not show them.</noframes></frameset>",
+        "<body><iframe src='about:blank'></iframe><iframe src='../main.html'></iframe></body>",
+    ],
+    ids=["frames", "inner frame"],
+)
+def test_a_frame_names_the_page_inside(body: str) -> None:
+    """What stands in a frame has an address of its own, which is said."""
+    with pytest.raises(SourceError) as caught:
+        extract(f"<html><head><title>Lamps</title></head>{body}</html>", url="https://lamps.example/old/index.html")
+    assert caught.value.next_step == "List https://lamps.example/main.html instead."
+
+
+@pytest.mark.parametrize("tag", ["del", "s", "strike", "S"])
+def test_words_struck_through_are_not_said(tag: str) -> None:
+    """A former price is no price."""
+    assert blocks(f"<html><body><p>The lamp of Fanal costs <{tag}>40</{tag}> 42 coins.</p>")[0][1] == (
+        "The lamp of Fanal costs 42 coins."
+    )

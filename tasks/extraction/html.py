@@ -26,6 +26,7 @@ from tasks.extraction.extracted import Extracted, one_line, table
 from tasks.records import BlockKind, Outcome, Part
 
 _BLOCKS = frozenset({"p", "head", "list", "table", "quote", "code", "div", "item", "row", "cell"})
+_STRUCK = ("<del", "<s>", "<s ", "<strike", "<DEL", "<S>")
 _DEEPEST = 12
 _BREAK = "\x1e"  # stands for a line break; line ends of the page's own text mean nothing
 
@@ -40,6 +41,8 @@ def extract(text: str, name: str = "", url: str = "") -> Extracted:
         )
     if "<sup" in text or "<math" in text or "<SUP" in text:
         html_marks.spell_out(tree)
+    if any(map(text.__contains__, _STRUCK)):
+        html_marks.strike_out(tree)
     html_marks.part_blocks(tree)
     if "<td" in text or "<TD" in text:
         html_marks.part_cells(tree)
@@ -53,7 +56,7 @@ def extract(text: str, name: str = "", url: str = "") -> Extracted:
         parts = () if body is None else tuple(_parts(body, 0))
         if not web_walls.long_enough(parts):
             parts = small_page.parts(tree, parts)
-    wall = None if web_walls.long_enough(parts) else web_walls.judge(tree, parts)
+    wall = None if web_walls.long_enough(parts) else web_walls.judge(tree, parts, url)
     if wall is not None:
         raise SourceError(name, wall.outcome, wall.reason, wall.next_step)
     return Extracted(

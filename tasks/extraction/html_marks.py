@@ -34,6 +34,13 @@ def spell_out(tree: Any) -> None:
             _replace(whole, _tex(math) or _line(math, 0))
 
 
+def strike_out(tree: Any) -> None:
+    """Takes out words that are struck through, as former prices and corrected mistakes are: nobody says them."""
+    for struck in list(tree.iter("del", "s", "strike")):
+        if struck.getparent() is not None:
+            _replace(struck, "")
+
+
 def part_blocks(tree: Any) -> None:
     """Puts a blank where nothing but the edge of a block stands between two words, for such edges are lost later.
 

@@ -37,7 +37,8 @@ _TAG_HTML = re.compile(
     re.IGNORECASE,
 )
 _BOLD = re.compile(r"(\*{1,3}|(?<!\w)_{1,3})(?=\S)(.{1,1000}?)(?<=\S)\1(?!\w)")
-_MARKS = re.compile(r"(~~|==)(?=\S)(.{1,1000}?)(?<=\S)\1")
+_STRUCK = re.compile(r"~~(?=\S).{1,1000}?(?<=\S)~~|<(del|s|strike)\b[^<>]*>.{0,1000}?</\1>", re.IGNORECASE | re.DOTALL)
+_MARKED = re.compile(r"==(?=\S)(.{1,1000}?)(?<=\S)==")
 _TICKS = re.compile(r"`+")
 _BLOCK_ID_TAIL = re.compile(r"(?:^|[ \t])\^[A-Za-z0-9-]+[ \t]*$")
 _CALLOUT = re.compile(r"\[!([\w-]+)\][+-]?[ \t]*")
@@ -102,6 +103,8 @@ def _plain(text: str) -> str:
     spans: list[str] = []
     if "`" in text:
         text, spans = _held(text)
+    if "~~" in text or "</" in text:
+        text = _STRUCK.sub("", text)  # who strikes words out does not say them
     if "[" in text:
         text = _EMBED.sub("", text)
         text = _WIKILINK.sub(lambda match: (match.group(2) or _target_words(match.group(1))).strip(), text)
@@ -114,8 +117,8 @@ def _plain(text: str) -> str:
         text = _TAG_HTML.sub("", text)
     for _ in range(3):
         text = _BOLD.sub(r"\2", text) if "*" in text or "_" in text else text
-    if "~~" in text or "==" in text:
-        text = _MARKS.sub(r"\2", text)
+    if "==" in text:
+        text = _MARKED.sub(r"\1", text)
     if "^" in text:
         text = _BLOCK_ID_TAIL.sub("", text)
     text = _ESCAPE.sub(r"\1", text)

@@ -12,6 +12,7 @@ from typing import Any
 
 from tasks.markdown.letters import letters
 from tasks.records import BlockKind, Outcome, Part
+from tasks.sources.addresses import join
 
 SHORT = 1200  # characters: above this an article stands on its own, whatever else the page says
 VERY_SHORT = 400
@@ -213,12 +214,20 @@ def long_enough(parts: tuple[Part, ...]) -> bool:
     return sum(len(part.text) for part in parts if part.kind is not BlockKind.HEADING) >= SHORT
 
 
+def _framed(tree: Any, empty: bool, url: str) -> str:
+    """The address of the page that a page of frames shows; the last one, for menus and banners come first."""
+    within = [frame for frame in tree.iter("frame") if frame.get("src")]
+    if not within and empty:
+        within = [frame for frame in tree.iter("iframe") if frame.get("src") not in (None, "", "about:blank")]
+    return join(url, within[-1].get("src")) if within else ""
+
+
 def _few_words(text: str) -> bool:
     """Whether a text says next to nothing; a character of the scripts without blanks counts twice."""
     return letters(text) + len(_SPACELESS.findall(text)) < 20
 
 
-def judge(tree: Any, parts: tuple[Part, ...]) -> Wall | None:
+def judge(tree: Any, parts: tuple[Part, ...], url: str = "") -> Wall | None:
     """The wall a parsed page stands behind, or None when the parts found on it are an article.
 
     Only for parts not `long_enough`. The tree is not changed, and is searched only for very little text.
@@ -256,6 +265,11 @@ def judge(tree: Any, parts: tuple[Part, ...]) -> Wall | None:
             Outcome.PAYWALLED,
             "the site asks its readers to sign in",
             "Save the page from a browser in which you are signed in (for example with Obsidian Web Clipper).",
+        )
+    framed = _framed(tree, wordless and not page.scripts, url) if size < VERY_SHORT else ""
+    if framed:
+        return Wall(
+            Outcome.NO_CONTENT, "the page is no more than a frame around another one", f"List {framed} instead."
         )
     rest = "\n".join(part for part in prose if not _COOKIE.search(part))
     if size < SHORT and len(rest) < 120 and len(_COOKIE.findall(text)) >= 1 and len(rest) < size / 2:
