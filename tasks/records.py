@@ -6,11 +6,21 @@ UTC with a trailing Z, to the second. Rows that are stored (`*Record`) have a st
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
+from operator import attrgetter
+from typing import TypeVar
 
 from tasks.contradictions.claims import Clash
-from tasks.pipes import small
+
+T = TypeVar("T")
+
+
+def _small(record: type[T]) -> type[T]:
+    """Have a record that comes in dozens a page pickled as a call of its class, in a quarter of the usual time."""
+    values = attrgetter(*(field.name for field in fields(record)))  # type: ignore[arg-type]  # it is a dataclass
+    record.__reduce__ = lambda self: (record, values(self))  # type: ignore[method-assign]
+    return record
 
 
 class Outcome(StrEnum):
@@ -124,7 +134,7 @@ class SourceRecord:
 # --- documents -------------------------------------------------------------------------------------------------------
 
 
-@small
+@_small
 @dataclass(frozen=True, slots=True)
 class Part:
     """One block of a document, without its anchor.
@@ -162,7 +172,7 @@ class Document:
     last_anchor: int = 0               # highest paragraph number ever given out, so that none is used twice
 
 
-@small
+@_small
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A piece of evidence that search can return."""
@@ -194,7 +204,7 @@ class DocumentRecord:
 # --- pages -----------------------------------------------------------------------------------------------------------
 
 
-@small
+@_small
 @dataclass(frozen=True, slots=True)
 class Citation:
     """The words of a source that a sentence relies on."""
@@ -206,7 +216,7 @@ class Citation:
     label: str = ""           # 'nw-' and 8 hex digits of sha256 over source id, anchor and quote
 
 
-@small
+@_small
 @dataclass(frozen=True, slots=True)
 class ProposedBlock:
     """A block that a compiler wants on a page. `key` names its role and stays the same from night to night."""
@@ -238,7 +248,7 @@ class PageProposal:
     language: str = ""                 # of most of its sources, as `Document.language`
 
 
-@small
+@_small
 @dataclass(frozen=True, slots=True)
 class BlockRecord:
     """A block of a page as last seen on disk."""
@@ -251,7 +261,7 @@ class BlockRecord:
     placed: bool = False      # a person moved it to where it stands, so it stays there
 
 
-@small
+@_small
 @dataclass(frozen=True, slots=True)
 class PropertyRecord:
     """A property that the pipeline wrote: its value's hash then. A different value on disk is the person's."""

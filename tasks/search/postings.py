@@ -17,18 +17,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.pipes import small
-
 _END = "\0"
 
 
-@small
 @dataclass(frozen=True, slots=True)
 class TermCounts:
     """How often each term stands in one document, and the number of its terms, repeats counted.
 
-    The distinct terms stand end to end, and so do their counts: thousands of documents travel between processes, and a
-    mapping takes twenty times as long.
+    The distinct terms stand end to end, and so do their counts: before they become postings, those of all documents are
+    held beside each other, and mappings would take several times the memory.
     """
 
     joined: str  # terms, with `_END` between them
