@@ -181,3 +181,45 @@ def test_ids_are_short_and_stable() -> None:
     """An id is 12 hex digits of the location's hash, for names that are no Unicode too."""
     assert source_id("raw_sources/a.pdf") == "40530504add7"
     assert len(source_id("raw_sources/\udcff.pdf")) == 12
+
+
+@pytest.mark.parametrize(
+    ("written", "location"),
+    [
+        ("https://www.google.com/url?q=https://lamps.example/a%3Fb%3D1&sa=D", "https://lamps.example/a?b=1"),
+        (
+            "https://l.facebook.com/l.php?u=https%3A%2F%2Flamps.example%2Fa%3Futm_source%3Df&h=A",
+            "https://lamps.example/a",
+        ),
+        ("https://www.youtube.com/redirect?event=x&q=https%3A%2F%2Flamps.example%2F", "https://lamps.example/"),
+        (f"https://www.google.de/url?url=https://youtu.be/{ID}", f"https://www.youtube.com/watch?v={ID}"),
+        ("https://www.google.com/url?q=file:///etc/hosts", "https://www.google.com/url?q=file:///etc/hosts"),
+        (
+            "https://www.google.com/search?q=https://lamps.example/",
+            "https://www.google.com/search?q=https://lamps.example/",
+        ),
+    ],
+)
+def test_the_address_inside_another_is_meant(written: str, location: str) -> None:
+    """What a search engine or a network puts around an address to follow people is taken off."""
+    assert identify(written).location == location
+
+
+@pytest.mark.parametrize(
+    ("written", "location"),
+    [
+        ("feed:https://lamps.example/news", "https://lamps.example/news"),
+        ("feed://lamps.example/news", "http://lamps.example/news"),
+        ("itpc://lamps.example/talks", "http://lamps.example/talks"),
+    ],
+)
+def test_addresses_of_feed_readers(written: str, location: str) -> None:
+    """They say that a feed stands there."""
+    assert (identify(written).kind, identify(written).location) == (SourceKind.FEED, location)
+
+
+def test_a_channel_that_is_live_is_no_video() -> None:
+    """`live_stream` has as many letters as the id of a video."""
+    with pytest.raises(SourceError) as caught:
+        check_supported(identify("https://www.youtube.com/embed/live_stream?channel=UC1").location)
+    assert "channel_id=UC1" in caught.value.next_step

@@ -80,6 +80,20 @@ _FEED_PATH = re.compile(
 )
 
 
+_WRAPPERS = (  # addresses that services put around those of others, and the parameters that hold the other one
+    (re.compile(r"(?:www\.)?google\.[a-z.]{2,6}/url"), ("q", "url")),
+    (re.compile(r"lm?\.(?:facebook|instagram)\.com/(?:l\.php)?"), ("u",)),
+    (re.compile(r"(?:www\.)?youtube\.com/redirect"), ("q",)),
+    (re.compile(r"(?:www\.)?linkedin\.com/(?:safety/go|redir/redirect)/?"), ("url",)),
+    (re.compile(r"[a-z0-9-]+\.safelinks\.protection\.outlook\.com/"), ("url",)),
+    (re.compile(r"slack-redir\.net/link"), ("url",)),
+    (re.compile(r"(?:www\.)?duckduckgo\.com/l/"), ("uddg",)),
+    (re.compile(r"accounts\.google\.com/ServiceLogin"), ("continue",)),
+)
+_FEED_SCHEME = re.compile(r"(?:feed|itpc|pcast|podcast):(?:(?=https?://)|//)", re.IGNORECASE)
+_NO_VIDEO = frozenset({"videoseries", "live_stream"})  # words of eleven letters where else an id stands
+
+
 @dataclass(frozen=True, slots=True)
 class Address:
     """A web address in canonical form, and what stands there as far as the address tells."""
@@ -100,13 +114,32 @@ def video_address(video: str) -> str:
 
 def identify(url: str) -> Address:
     """Kind and canonical location of an address as a person wrote it; raises as `canonical` does."""
-    location = canonical(url)
+    subscribed = _FEED_SCHEME.match(url.strip().strip("<>").strip())
+    if subscribed:  # as programs that read feeds write their addresses
+        plain = url.strip().strip("<>").strip()[subscribed.end() :]
+        return Address(SourceKind.FEED, canonical(plain if "://" in plain.split("?", 1)[0] else f"http://{plain}"))
+    location = _unwrapped(canonical(url))
     video = video_id(location)
     if video:
         return Address(SourceKind.VIDEO, video_address(video))
     if _FEED_PATH.search(urlsplit(location).path):
         return Address(SourceKind.FEED, location)
     return Address(SourceKind.WEB, location)
+
+
+def _unwrapped(location: str) -> str:
+    """The address inside one by which a search engine, a network or a mail guard follows people; else the same."""
+    parts = urlsplit(location)
+    for wrapper, names in _WRAPPERS:
+        if not wrapper.fullmatch(f"{parts.netloc}{parts.path}"):
+            continue
+        query = parse_qs(parts.query)
+        inner = next((query[name][0] for name in names if name in query), "")
+        try:
+            return canonical(inner) if inner.startswith(("http://", "https://")) else location
+        except SourceError:
+            return location
+    return location
 
 
 def canonical(url: str) -> str:
@@ -224,7 +257,7 @@ def video_id(url: str) -> str:
             candidates.append(segments[1])
     for candidate in candidates:
         candidate = re.split(r"[?&#]", candidate)[0]
-        if _VIDEO_ID.fullmatch(candidate) and candidate != "videoseries":
+        if _VIDEO_ID.fullmatch(candidate) and candidate not in _NO_VIDEO:
             return candidate
     return ""
 
@@ -245,10 +278,10 @@ def check_supported(location: str) -> None:
             "a YouTube playlist is not one source",
             f"List its feed {feed}?playlist_id={playlist}, or its videos.",
         )
-    elif first == "channel" and len(segments) > 1:
+    elif channel := (segments[1:2] if first == "channel" else parse_qs(parts.query).get("channel", [])):
         cause, step = (
             "a YouTube channel is not one source",
-            f"List its feed {feed}?channel_id={segments[1]}, or its videos.",
+            f"List its feed {feed}?channel_id={channel[0]}, or its videos.",
         )
     elif first.startswith("@") or first in {"c", "user"}:
         cause = "a YouTube channel is not one source"
@@ -272,11 +305,8 @@ def _youtube(url: str) -> SplitResult | None:
         return None
     if host in {"youtu.be", "www.youtu.be"}:
         return parts._replace(netloc="youtu.be")
-    for name in ("youtube.com", "youtube-nocookie.com", "youtubekids.com"):
-        if host in {
-            name,
-            *(f"{sub}.{name}" for sub in ("www", "m", "music", "gaming", "consent", "accounts")),
-        }:
+    for name in ("youtube.com", "youtube-nocookie.com", "youtubekids.com", "youtube.googleapis.com"):
+        if host == name or host.endswith(f".{name}"):
             return parts._replace(netloc="youtube.com")
     return None
 
