@@ -48,7 +48,7 @@ def extract(text: str, name: str = "", url: str = "") -> Extracted:
         html_marks.part_cells(tree)
     hidden = hidden_html.remove(tree, text)
     stated = html_metadata.read(tree, url)
-    parts = preformatted.parts(tree) if "<pre" in text else ()
+    parts = preformatted.parts(tree)
     if not parts:
         body = plain_article.body(tree, text)
         if body is None:

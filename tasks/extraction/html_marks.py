@@ -61,6 +61,8 @@ def part_blocks(tree: Any) -> None:
 
 def part_cells(tree: Any) -> None:
     """Makes boxes of tables that a page is laid out with, and running text of lists in cells, which would be lost."""
+    if next(tree.iter("td"), None) is None:  # most pages have no table, and to ask that takes no time
+        return
     for table in _layouts()(tree):
         for element in list(table.iter("table", "tbody", "thead", "tr", "td", "th")):
             if next(element.iterancestors("table"), element) is table or element is table:
