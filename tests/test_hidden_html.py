@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from tasks.extraction import hidden_html, html_tree
 
-PIECES = (
-    "visibility font-size opacity text-indent left margin-left clip clip-path transform color hidden collapse 0 1 .05 px"
-    " % -9999 rect( inset(50% scale( ) transparent !important : ;"
-).split()
-PIECES += [" ", "\n", "0 0 0 0"]
+PIECES = [
+    "visibility", "font-size", "opacity", "text-indent", "left", "margin-left", "clip", "clip-path", "transform",
+    "color", "hidden", "collapse", "0", "1", ".05", "px", "%", "-9999", "rect(", "0 0 0 0", "inset(50%", "scale(",
+    ")", "transparent", "!important", ":", ";", " ", "\n",
+]  # fmt: skip
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=9).map("".join))
