@@ -151,4 +151,5 @@ def _section(text: str, headings: Sequence[HeadingItem], wanted: str) -> tuple[i
 
 
 def _key(name: str) -> str:
-    return fold(name.strip().removesuffix(".md"))
+    """A name as it is compared: also one written as a link, as packs write it."""
+    return fold(name.strip().removeprefix("[[").removesuffix("]]").strip().strip("/").removesuffix(".md"))

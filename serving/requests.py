@@ -5,8 +5,9 @@ A wrong type, an unknown name or a value out of bounds is refused here, so that 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -33,6 +34,17 @@ Date = Annotated[
 
 def _no_date(text: str) -> NoReturn:
     raise ValueError(f"'{text}' is no day or time such as 2026-12-01 or 2026-12-01T09:00:00+01:00")
+
+
+def refusals(errors: Sequence[Mapping[str, Any]], skip: int = 0) -> list[tuple[str, str]]:
+    """What is wrong with a request: each field, without the first `skip` parts of its place, and why it is refused."""
+    fields = [".".join(map(str, one["loc"][skip:])) for one in errors]
+    whys = [_PLAIN.get(one["type"]) or str(one["msg"]).removeprefix("Value error, ") for one in errors]
+    return list(zip(fields, whys, strict=True))
+
+
+_PLAIN = {"tuple_type": "Input should be a list", "model_attributes_type": "Input should be an object",
+          "model_type": "Input should be an object", "dict_type": "Input should be an object"}  # fmt: skip
 
 
 class Asked(BaseModel):

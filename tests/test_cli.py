@@ -166,6 +166,14 @@ def test_a_question_is_answered_with_its_evidence(demo_night: Path) -> None:
     assert {one["place"] for one in hit["citations"]} and all(one["quote"] for one in hit["citations"])
 
 
+def test_several_wikis_are_named_before_the_command_too(demo: Path, demo_night: Path) -> None:
+    """All of them are asked; a command that works on one says so instead of taking the last."""
+    after = say("search", "-w", demo_night, "-w", demo, "relay", "--json")
+    assert say("-w", demo_night, "-w", demo, "search", "relay", "--json") == after
+    code, _, err = say("-w", demo_night, "-w", demo, "status")
+    assert (code, "works on one wiki, and 2 are named" in err) == (2, True)
+
+
 def test_several_wikis_are_asked_together(demo_night: Path, demo: Path) -> None:
     """-w may be repeated, and every hit says where it comes from."""
     code, out, _ = say("search", "-w", demo_night, "-w", demo, "relay", "--json")

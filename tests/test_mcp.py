@@ -200,6 +200,23 @@ def test_what_a_tool_cannot_take_is_said(demo_night: Path) -> None:
     assert "Did you mean" in lines[3]
 
 
+def test_agents_are_understood(demo_night: Path) -> None:
+    """Null and empty for what may be left out, one value for a list, and a page as packs write its link."""
+
+    async def ask(client: Client) -> None:
+        plain = await call(client, "search", question="relays", k=3)
+        filled = {"wiki": None, "tag": None, "k": 3, "snapshot": "", "confidence_min": "", "layer": None, "cursor": ""}
+        assert await call(client, "search", question="relays", **filled) == plain
+        assert await call(client, "search", question="relays", k=3, wiki="computing") == plain
+        page = await call(client, "read_page", page="zuse-z3", limit=50)
+        for name in ("[[zuse-z3]]", "/wiki/zuse-z3.md", "wiki/zuse-z3", " Zuse-Z3 "):
+            assert await call(client, "read_page", page=name, limit=50) == page
+        assert "question" in await failure(client, "query", question="")
+        assert "tag: Input should be a list" in await failure(client, "search", question="x", tag=5)
+
+    within([demo_night], ask)
+
+
 def test_several_wikis(demo: Path, demo_night: Path) -> None:
     """Descriptions name them, hits say whose they are, all are told of at once, and what writes asks which."""
 

@@ -57,9 +57,12 @@ class _Commands(LazyGroup):
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.option("-w", "--wiki", metavar="DIR", help="The wiki; else NIGHTWIKI_WIKI, else the folder you are in.")
+@click.option(
+    "-w", "--wiki", "wikis", metavar="DIR", multiple=True,
+    help="The wiki; else NIGHTWIKI_WIKI, else the folder you are in. Repeat it to ask or serve several.",
+)
 @click.version_option(None, "--version", package_name="nightwiki", prog_name="nightwiki")
 @click.pass_context
-def cli(ctx: click.Context, wiki: str | None) -> None:
+def cli(ctx: click.Context, wikis: tuple[str, ...]) -> None:
     """Compiles your sources, night by night, into a linked and cited wiki that opens in Obsidian."""
-    ctx.obj = wiki
+    ctx.obj = wikis

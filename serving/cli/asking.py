@@ -11,6 +11,7 @@ import click
 
 from config.errors import NightwikiError
 from config.wiki import Wiki, find_wiki
+from serving.cli.common import named_wikis
 from tasks.search.filters import LEVELS, Filters
 from tasks.search.moments import is_moment
 from tasks.search.result import Degraded
@@ -98,7 +99,7 @@ class Asked:
 
 
 def open_wikis(ctx: click.Context, folders: Sequence[str]) -> Asked:
-    """The wikis of these folders, else the one that the command line names or stands in.
+    """The wikis of these folders, else those named before the command, else the one that the person stands in.
 
     Of several, one that cannot be opened is left out and named; NightwikiError when none can.
     """
@@ -108,7 +109,7 @@ def open_wikis(ctx: click.Context, folders: Sequence[str]) -> Asked:
     found: list[Wiki] = []
     broken: list[Degraded] = []
     errors: list[NightwikiError] = []
-    for folder in folders or (ctx.find_object(str),):
+    for folder in folders or named_wikis(ctx) or (None,):
         try:
             found.append(find_wiki(folder))
         except NightwikiError as error:

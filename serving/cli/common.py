@@ -20,7 +20,17 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def _find(ctx: click.Context, parameter: click.Parameter, value: str | None) -> Wiki:
-    return find_wiki(value or ctx.find_object(str))
+    if value:
+        return find_wiki(value)
+    wikis = named_wikis(ctx)
+    if len(wikis) > 1:
+        raise click.UsageError(f"this command works on one wiki, and {len(wikis)} are named", ctx)
+    return find_wiki(wikis[0] if wikis else None)
+
+
+def named_wikis(ctx: click.Context) -> tuple[str, ...]:
+    """The folders that stand before the command, as in `nightwiki -w DIR search`."""
+    return ctx.find_object(tuple) or ()
 
 
 def wiki_option(function: Function) -> Function:

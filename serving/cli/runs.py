@@ -60,7 +60,7 @@ def _did(before: str, after: str) -> str:
 
 
 @click.command(cls=Example, example="nightwiki changes --since 2026-12-01")
-@click.option("--since", metavar="SNAPSHOT", required=True, help="A snapshot, a run, or a date.")
+@click.option("--since", metavar="SNAPSHOT", required=True, help="A snapshot, a run, or a day or time.")
 @wiki_option
 @json_option
 def changes(wiki: Wiki, since: str, as_json: bool) -> None:

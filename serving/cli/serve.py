@@ -8,6 +8,7 @@ import click
 
 from config.errors import NightwikiError
 from config.wiki import find_wiki, model_cache
+from serving.cli.common import named_wikis
 from serving.cli.group import Example
 
 PORT = 4210
@@ -62,10 +63,11 @@ def serve(
 
 
 def wiki_folders(ctx: click.Context, folders: tuple[str, ...]) -> list[Path]:
-    """The folders to serve: those named, else the one wiki that any command would take."""
-    if not folders:
-        return [find_wiki(ctx.find_object(str)).root]
-    return [Path(folder) for folder in folders]
+    """The folders to serve: those named, also before the command, else the one wiki that any command would take."""
+    folders = folders or named_wikis(ctx)
+    if len(folders) > 1:
+        return [Path(folder) for folder in folders]
+    return [find_wiki(folders[0] if folders else None).root]
 
 
 def needed_token(host: str) -> str:

@@ -2,16 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from serving import requests as asked
 from serving.requests import Name, Names, OfWiki
 from serving.schemas.asking import SearchAnswer
 from serving.schemas.review import CandidatesAnswer
 
+A = TypeVar("A", bound=BaseModel)
+
 MOST_HITS = 200
+
+
+def understood(model: type[A], told: Mapping[str, Any]) -> A:
+    """The arguments as an agent means them. Raises ValidationError.
+
+    Agents fill in what they could leave out with null or an empty text, and write one value where a list is wanted.
+    """
+    lists, optional = _shape(model)
+    meant: dict[str, Any] = {}
+    for name, value in told.items():
+        if name in optional and (value is None or value == ""):
+            continue
+        meant[name] = [value] if name in lists and isinstance(value, str) else value
+    return model.model_validate(meant)
+
+
+@lru_cache(maxsize=32)
+def _shape(model: type[BaseModel]) -> tuple[frozenset[str], frozenset[str]]:
+    """The fields that hold lists, and those that may be left out."""
+    schema = model.model_json_schema()
+    properties: Mapping[str, Mapping[str, Any]] = schema["properties"]
+    lists = frozenset(name for name, one in properties.items() if one.get("type") == "array")
+    return lists, frozenset(properties.keys() - set(schema.get("required", ())))
 
 
 class SearchTool(asked.SearchRequest):

@@ -18,8 +18,9 @@ from pydantic import BaseModel, ValidationError
 
 from config.errors import NightwikiError, NotFoundError
 from serving.backend import Backend
+from serving.mcp.arguments import understood
 from serving.mcp.tools import Tool, find, tools
-from serving.requests import PageRequest, PagesRequest
+from serving.requests import PageRequest, PagesRequest, refusals
 from serving.rest.answers import as_json
 
 log = logging.getLogger(__name__)
@@ -44,7 +45,7 @@ def make_server(backend: Backend, allow_writes: bool = False) -> Server[Any]:
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
             tool = find(params.name, offered)
-            arguments = tool.arguments.model_validate(params.arguments or {})
+            arguments = understood(tool.arguments, params.arguments or {})
             told = await _in_thread(partial(tool.run, backend, arguments))
         except ValidationError as error:
             return _failed(_refused(error))
@@ -166,5 +167,4 @@ def _failed(line: str) -> types.CallToolResult:
 
 
 def _refused(error: ValidationError) -> str:
-    fields = [f"{'.'.join(map(str, one['loc'])) or 'arguments'}: {one['msg']}" for one in error.errors()[:5]]
-    return "; ".join(fields)
+    return "; ".join(f"{field or 'arguments'}: {message}" for field, message in refusals(error.errors())[:5])

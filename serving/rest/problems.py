@@ -25,6 +25,7 @@ from config.errors import (
     NotFoundError,
     StateError,
 )
+from serving.requests import refusals
 from tasks.text_bytes import shown
 
 log = logging.getLogger(__name__)
@@ -79,10 +80,10 @@ async def nightwiki_error(request: Request, error: Exception) -> Response:
 async def refused_fields(request: Request, error: Exception) -> Response:
     """Handler of what does not fit the request's model: 400 for what is no JSON, else 422 with each field."""
     assert isinstance(error, RequestValidationError)
-    told = [(".".join(map(str, one["loc"][1:])), str(one["msg"]), str(one["type"])) for one in error.errors()]
-    if any(kind == "json_invalid" for _, _, kind in told):
+    if any(one["type"] == "json_invalid" for one in error.errors()):
         return problem(400, NOT_JSON, next_step=SEND_JSON)
-    fields = [{"field": shown(field), "message": shown(message)} for field, message, _ in told[:20]]
+    told = refusals(error.errors(), skip=1)
+    fields = [{"field": shown(field), "message": shown(message)} for field, message in told[:20]]
     first = fields[0] if fields else {"field": "", "message": "the request is not understood"}
     detail = f"{first['field']}: {first['message']}" if first["field"] else first["message"]
     return problem(422, detail, errors=fields, next_step="See /openapi.json")
