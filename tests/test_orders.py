@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tasks.reading import sanitise
 from tasks.reading.sanitise import orders
+
+_FOUND = st.sampled_from(sanitise._RULES).flatmap(
+    lambda rule: st.tuples(st.just(rule), st.from_regex(re.compile(rule.pattern, re.IGNORECASE), fullmatch=True))
+)
 
 
 @pytest.mark.parametrize(
@@ -41,3 +50,11 @@ def test_an_order_is_found(text: str) -> None:
 def test_a_report_is_no_order(text: str) -> None:
     """Other languages, quotations and plain prose are left alone."""
     assert orders(text) == ""
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(_FOUND)
+def test_the_quick_look_misses_nothing(found: tuple[sanitise._Rule, str]) -> None:
+    """Whatever a rule's pattern finds holds the words without which the pattern is not searched for."""
+    rule, text = found
+    assert rule in sanitise._fitting(text.lower())

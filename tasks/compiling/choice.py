@@ -12,7 +12,7 @@ from itertools import chain
 from tasks.markdown import sentences
 from tasks.markdown.letters import letters
 
-_FURNITURE = re.compile(
+_FURNITURE = re.compile(  # of a lower-case text: the engine passes over words with another first letter
     r"""^(?:subscribe|sign\ (?:up|in)\b|log\ ?in\b|register\b|follow\ (?:us|me|@)|share\ (?:this|on|via)|"
     r"read\ (?:more|also|next)|see\ also\b|
     click\ (?:here|to)|tap\ (?:here|to)|continue\ reading|advertisement|sponsored|most\ (?:read|popular|viewed)|
@@ -41,7 +41,7 @@ _FURNITURE = re.compile(
     подпис(?:ывайтесь|аться)|читайте\ также|реклама\b|
     поделиться|相关阅读|相關閱讀|关注我们|订阅|分享到|责任编辑|返回顶部|関連記事|シェア|اشترك|
     شارك|اقرأ\ أيضا)""",
-    re.I | re.X,
+    re.X,
 )
 _ANYWHERE = re.compile(
     r"\b(?:all rights reserved|getty images|click here|sign up for|subscribe to (?:our|the|my)|privacy policy|"
@@ -105,7 +105,7 @@ def is_furniture(text: str, requests: Sequence[str] = _ASKING) -> bool:
 
     `requests`: those in the whole text, where they are known, so that not every sentence is searched for all.
     """
-    if _FURNITURE.match(text) and len(text) < 200:
+    if len(text) < 200 and _FURNITURE.match(text.lower()):
         return True
     if text.count("://") > 1 or (requests and len(text) < 240 and _asks(text, requests)):
         return True
@@ -136,13 +136,13 @@ def scores(drafts: Sequence[Draft], title: str) -> list[float]:
     """How central each sentence is: frequent words of the source, its title's words, figures, and an early place."""
     distinct_words = [set(draft.words) for draft in drafts]
     counts = Counter(chain.from_iterable(distinct_words))
-    weight = {word: math.log1p(count) for word, count in counts.items() if count > 1}
+    weight = {word: math.log1p(count) if count > 1 else 0.15 for word, count in counts.items()}
     head = set(sentences.words(title))
     found = []
     section, before = -1, -1
     for draft, distinct in zip(drafts, distinct_words, strict=True):
         size = max(len(draft.words), 5)
-        score = sum([weight.get(word, 0.15) for word in distinct]) / size**0.7
+        score = sum(map(weight.__getitem__, distinct)) / size**0.7
         score *= 1 + 0.15 * min(3, len(distinct & head))
         if draft.section != section:
             score *= 1.35

@@ -25,10 +25,10 @@ ABSTRACT = re.compile(
 """Headings of what a text says in short."""
 
 _SCHOLARLY = re.compile(r"^\W*(?:abstract|references|keywords|doi:|arxiv:)", re.I)
-_ENDED = re.compile(r"[.!?…。！？؟۔।:;][\"'”’»›)\]」』）》]*$")
+_ENDS = tuple(".!?…。！？؟۔।:;")
+_CLOSERS = "\"'”’»›)]」』）》"
 _ENOUGH = 7  # words of a sentence that are counted
-_OPENING = 100  # characters in which so many are usually found
-_LONG = 400  # ... and that surely hold them
+_LONG = 400  # characters that surely hold so many
 _FEW_SECTIONS = 20
 _MOST_SECTIONS = 40
 _MOST_SENTENCES = 12_000  # of a book; what follows is searched as chunks but not quoted
@@ -51,30 +51,30 @@ class Outline:
         self._known = sentences.abbreviations(
             [title, *(part.text for part in document.parts if part.kind == BlockKind.PARAGRAPH)]
         ) | frozenset(word.rstrip(".").lower() for word in title.split()[:-1] if word.endswith("."))
-        self._requests = choice.requests_in("\n".join(sentences.plain(part.text) for part in document.parts))
+        texts = [sentences.plain(part.text) for part in document.parts]
+        self._requests = choice.requests_in("\n".join(texts))
         self._skip = 0  # level of the heading of end matter that is being left out
         levels = [part.level for part in document.parts if part.kind == BlockKind.HEADING]
         self._deepest = _depth(levels)
         for number, part in enumerate(document.parts):
-            self._add(part, number)
+            self._add(part, texts[number], number)
         prose = [draft for draft in self.drafts if not draft.item]
         if sum(draft.leans for draft in prose) > 0.6 * len(prose):  # no capitals: captions, or a careless writer
             self.drafts = [
                 replace(draft, leans=not draft.item and sentences.leans_back(draft.text)) for draft in self.drafts
             ]
             prose = [draft for draft in self.drafts if not draft.item]
-        ended = sum(_ENDED.search(draft.text) is not None for draft in prose)
+        ended = sum(_ended(draft.text) for draft in prose)
         if self._strict and ended >= 0.6 * len(prose):  # what is left without an end is captions and links
-            self.drafts = [draft for draft in self.drafts if draft.item or _ENDED.search(draft.text)]
+            self.drafts = [draft for draft in self.drafts if draft.item or _ended(draft.text)]
 
-    def _add(self, part: Part, number: int) -> None:
+    def _add(self, part: Part, text: str, number: int) -> None:
         if part.kind == BlockKind.HEADING:
-            self._head(part)
+            self._head(text, part.level or 2)
             return
         if self._skip or len(self.drafts) >= _MOST_SENTENCES:
             return
         if part.kind in (BlockKind.PARAGRAPH, BlockKind.QUOTE):
-            text = sentences.plain(part.text)
             if number < 12 and _SCHOLARLY.match(text):
                 self.scholarly = True
             inside = False  # a quotation that an earlier sentence of the paragraph opened
@@ -85,18 +85,15 @@ class Outline:
                 inside = piece.rfind("“") > piece.rfind("”") if curly else inside ^ straight
         elif part.kind == BlockKind.LIST:
             for item in _ITEM.split(part.text):
-                text = sentences.plain(item)
-                pieces = sentences.split(text) if len(text) > 250 else [text]
-                for piece in pieces:
+                line = sentences.plain(item)
+                for piece in sentences.split(line) if len(line) > 250 else [line]:
                     self._sentence(piece, part, number, item=True)
         elif part.kind == BlockKind.TABLE and len(self.tables) < self._most_tables:
             table = _table(part, len(self.sections) - 1)
             if table is not None:
                 self.tables.append(table)
 
-    def _head(self, part: Part) -> None:
-        heading = sentences.plain(part.text)
-        level = part.level or 2
+    def _head(self, heading: str, level: int) -> None:
         if self._skip and level > self._skip:
             return
         self._skip = 0
@@ -121,11 +118,13 @@ class Outline:
         self.sections.append(Section(key, bare, level, subjects.heading_subject(bare)))
 
     def _sentence(self, text: str, part: Part, number: int, item: bool, inside: bool = False) -> None:
-        text = _ENUMERATION.sub("", text)
-        size = _words_of(text)
+        enumerated = _ENUMERATION.match(text)
+        text = text[enumerated.end() :] if enumerated else text
+        words = sentences.words(text)
+        size = _length(text, words)
         if size < (2 if item else 3) or choice.is_furniture(text, self._requests):
             return
-        if self._strict and not _ENDED.search(text) and size < (3 if item else _ENOUGH):
+        if self._strict and size < (3 if item else _ENOUGH) and not _ended(text):
             return
         folded = text.casefold()
         if folded in self._seen or len(text) > 1500:
@@ -140,14 +139,20 @@ class Outline:
                 number,
                 item,
                 not item and (inside or text[:1].islower() or sentences.leans_back(text)),
-                tuple(sentences.words(text)),
+                tuple(words),
             )
         )
 
 
-def _words_of(text: str) -> int:
-    """Length of a sentence in words, or `_ENOUGH` when there are at least that many in its opening."""
-    if len(text) >= _LONG or sentences.length(text[:_OPENING]) >= _ENOUGH:
+def _ended(text: str) -> bool:
+    """Whether a sentence closes with a mark, quotation marks and brackets behind it apart."""
+    return text.rstrip(_CLOSERS).endswith(_ENDS)
+
+
+def _length(text: str, words: Sequence[str]) -> int:
+    """Length of a sentence in words, or `_ENOUGH` when its content words alone tell that there are as many."""
+    enough = _ENOUGH if text.isascii() else 2 * _ENOUGH  # characters without blanks make two content words for one
+    if len(text) >= _LONG or len(words) >= enough:
         return _ENOUGH
     return sentences.length(text)
 

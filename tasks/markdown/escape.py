@@ -24,7 +24,7 @@ _LINE_START = re.compile(
 _NUMBERED = re.compile(r"^([ \t]*\d{1,9})([.)])(?=[ \t]|$)", re.MULTILINE)
 _ROW = re.compile(r"(?<!\\)\|")
 _ITEM = re.compile(r"^([ \t]*)(-|\d{1,9}\.) ")
-_SPECIAL = re.compile(r"[\\`*\[\]$#_~=%<&^>+|:\-]|^\s*\d")
+_SPECIAL = re.compile(r"[\\`*\[\]$#_~=%<&^]")  # one of these stands wherever the inside of a line needs a change
 
 
 def escape_inline(text: str) -> str:
@@ -49,8 +49,9 @@ def escape_inline(text: str) -> str:
 
 def escape_paragraph(text: str) -> str:
     """Text as one paragraph: besides the above no line starts a heading, list, quote, table, rule or code."""
-    lines = "\n".join(line.strip() for line in text.split("\n") if line.strip())
-    lines = escape_inline(lines)
+    lines = escape_inline("\n".join(filter(None, map(str.strip, text.split("\n")))))
+    if lines[:1].isalpha() and "\n" not in lines:  # as nearly all do: no line starts with a mark
+        return lines
     lines = _LINE_START.sub(r"\1\\", lines)
     return _NUMBERED.sub(r"\1\\\2", lines)
 

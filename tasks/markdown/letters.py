@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
+_ASCII = bytes(range(128))
 _OTHER_ASCII = bytes(code for code in range(128) if not chr(code).isalpha())
-_BEYOND = re.compile(r"[^\x00-\x7f]+")
 
 
 def letters(text: str) -> int:
@@ -13,5 +11,11 @@ def letters(text: str) -> int:
     found = len(text.encode("ascii", "ignore").translate(None, _OTHER_ASCII))
     if text.isascii():
         return found
-    beyond = "".join(_BEYOND.findall(text))
-    return found + (len(beyond) if beyond.isalpha() else sum(map(str.isalpha, beyond)))
+    others = beyond_ascii(text)
+    return found + (len(others) if others.isalpha() else sum(map(str.isalpha, others)))
+
+
+def beyond_ascii(text: str) -> str:
+    """The characters of a text that are not ASCII, in order."""
+    # in UTF-8 no part of such a character is an ASCII byte
+    return text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 
 from tasks.compiling.vocabulary import ABBREVIATIONS, MAY_END, STOP_WORDS
 from tasks.markdown.letters import letters
+from tasks.remembered import Remembered
 
 _MONTHS_DE = re.compile(r"\s(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b")
 _CLOSERS = "\"'”’»›)\\]」』）】》"
@@ -22,7 +22,8 @@ _STOP = re.compile(  # one class of all signs comes first, for then the engine s
 _CJK_RANGES = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f"
 CJK = re.compile(f"[{_CJK_RANGES}]")
 _HANGUL = re.compile("[\uac00-\ud7af]")
-_WORD = re.compile(rf"[{_CJK_RANGES}]+|[^\W_]+(?:['’.\-][^\W_]+)*")
+_SPACED_WORD = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
+_WORD = re.compile(rf"[{_CJK_RANGES}]+|{_SPACED_WORD.pattern}")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:['.\-][A-Za-z0-9]+)*")  # the same for plain ASCII, in less time
 _INNER_STOP = re.compile(r"\.\s(?=[a-zа-яà-ÿ])")
 _SHORT_WORD = re.compile(r"(?<![\w.])[^\W\d_]{1,5}$")
@@ -38,9 +39,12 @@ _NUMBERED = frozenset({"table", "figure", "section", "chapter", "tabelle", "abbi
 _LONGEST = 600  # characters; a longer "sentence" is text without punctuation
 _WINDOW = 220  # characters of a piece of such text
 
+_BEFORE_STOP = re.compile(r"[\s(\[\"“‘—–/]")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _MARK = re.compile(r"\s?\[(?:\d{1,3}(?:[,–-]\s?\d{1,3})*|[a-z]|note \d+|citation needed|edit)\](?!\()")
 
-_ANAPHORA = re.compile(
+_OPENING = 60  # characters of a sentence that hold any opening below
+_ANAPHORA = re.compile(  # of a lower-case text: the engine passes over words with another first letter
     r"""[\"“‘'(«]*(?:(?:he|she|it|they|him|his|her|hers|its|their|theirs|them|this|that|these|those|such|there|here|we|
     but|and|or|so|then|yet|nor|however|moreover|furthermore|therefore|thus|hence|instead|meanwhile|afterwards?|later|also|
     otherwise|nevertheless|nonetheless|consequently|additionally|besides|likewise|similarly|still|finally|again|both|
@@ -54,7 +58,7 @@ _ANAPHORA = re.compile(
     он|она|они|оно|это|этот|эта|эти|его|её|их|но|однако|затем|потом|поэтому|также)\b
     |他们|她们|它们|他|她|它|这|那|其|但|而且|而|因此|所以|然而|此外|同时|随后|これ|それ|この|その|彼|しかし|また|そして|だが|さらに|ただし|
     (?:وهو|وهي|هذا|هذه|ذلك|لكن|ثم)\s)""",
-    re.I | re.X,
+    re.X,
 )
 
 
@@ -116,7 +120,7 @@ def _ends(text: str, start: int, match: re.Match[str], known: frozenset[str]) ->
     if mark.startswith(".."):
         return True
     before = text[max(start, match.start() - 24) : match.start()]
-    word = re.split(r"[\s(\[\"“‘—–/]", before)[-1]
+    word = _BEFORE_STOP.split(before)[-1]
     low = word.lower()
     if low in known and len(mark) == 1 and match.end() < len(text.rstrip()):
         return False
@@ -126,7 +130,7 @@ def _ends(text: str, start: int, match: re.Match[str], known: frozenset[str]) ->
         return low in MAY_END and _STARTER.match(following) is not None
     if len(word) == 1 and word.isalpha() and not CJK.match(word) and len(mark) == 1:
         return _STARTER.match(following) is not None  # else an initial, or half of 'z. B.'
-    if re.fullmatch(r"(?:[^\W\d_]\.)+[^\W\d_]", word):  # U.S.S.R
+    if _INITIALS.fullmatch(word):  # U.S.S.R
         return _STARTER.match(following) is not None
     if word.isdigit():
         if start + len(word) >= match.start() - 1:  # '1.' opens a numbered item
@@ -158,22 +162,24 @@ def _windows(text: str) -> list[str]:
 def words(text: str) -> list[str]:
     """Content words in order, lower-cased, a plural s taken off; Chinese, Japanese and Korean as character pairs."""
     if text.isascii():
-        return [word for word in map(content, _ASCII_WORD.findall(text.lower())) if word]
+        return list(filter(None, map(_CONTENT.__getitem__, _ASCII_WORD.findall(text.lower()))))
     if CJK.search(text) is None:
-        return [word for word in map(content, _WORD.findall(text.lower())) if word]
+        return list(filter(None, map(_CONTENT.__getitem__, _SPACED_WORD.findall(text.lower()))))
     found: list[str] = []
     for word in _WORD.findall(text.lower()):
         if CJK.match(word):
             found += [word[i : i + 2] for i in range(len(word) - 1)] or [word]
-        elif base := content(word):
+        elif base := _CONTENT[word]:
             found.append(base)
     return found
 
 
-@lru_cache(maxsize=1 << 16)
 def content(word: str) -> str:
     """The stem of a lower-case word, or '' when it carries no content."""
     return "" if word in STOP_WORDS or (len(word) == 1 and not word.isdigit()) else stem(word)
+
+
+_CONTENT = Remembered(content)
 
 
 def stem(word: str) -> str:
@@ -187,7 +193,7 @@ def stem(word: str) -> str:
 
 def leans_back(sentence: str) -> bool:
     """Whether a sentence opens with a word that needs the sentence before it ('He', 'However', 'このため')."""
-    return _ANAPHORA.match(sentence) is not None
+    return _ANAPHORA.match(sentence[:_OPENING].lower()) is not None
 
 
 def is_cjk(text: str) -> bool:
@@ -205,6 +211,8 @@ def length(text: str) -> int:
     """Length in words; two Chinese, Japanese or Korean characters count as one."""
     if text.isascii():
         return len(_ASCII_WORD.findall(text))
+    if CJK.search(text) is None:
+        return len(_SPACED_WORD.findall(text))
     count = 0
     for word in _WORD.findall(text):
         count += (len(word) + 1) // 2 if word[0] > "\u3000" and CJK.match(word) else 1

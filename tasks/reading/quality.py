@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tasks.markdown.letters import letters
+from tasks.markdown.letters import beyond_ascii, letters
 
 SAMPLE = 4000
 FEW_LETTERS = 40
@@ -20,7 +20,8 @@ _SPACELESS = re.compile(
 )
 _PRIVATE = re.compile(r"[\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]")
 _GLYPH = re.compile(r"\(cid:\d+\)")
-_MARK = re.compile(r"[/@\\_=&%]|www\.")
+_MARK = re.compile(r"[/@\\_=&%]")
+_ALIKE = frozenset({"", "LATIN", "CJK"})  # scripts that stand in one word, as in product names
 _BLANKS = {code: " " for code in range(128) if not chr(code).isalpha()}  # for all ASCII but letters
 _CJK = frozenset(
     {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC", "FULLWIDTH", "HALFWIDTH"}
@@ -37,7 +38,9 @@ class Quality:
 
 @lru_cache(maxsize=8192)
 def _script(letter: str) -> str:
-    """The script of a letter by its Unicode name; Chinese, Japanese and Korean count as one."""
+    """The script of a letter by its Unicode name, '' for other signs; Chinese, Japanese and Korean count as one."""
+    if not letter.isalpha():
+        return ""
     word = unicodedata.name(letter, "UNKNOWN").split()[0]
     return "CJK" if word in _CJK else word
 
@@ -48,11 +51,13 @@ def judge(text: str) -> Quality:
         middle = len(text) // 2
         text = "\n".join((text[:SAMPLE], text[middle : middle + SAMPLE], text[-SAMPLE:]))
     words = text.split()
-    addresses = {word for word in set(words) if not word.isalnum() and _is_address(word)} if _MARK.search(text) else ()
-    words = [word for word in words if word not in addresses] if addresses else words
+    if _MARK.search(text) or "www." in text:
+        addresses = {word for word in set(words) if not word.isalnum() and _is_address(word)}
+        words = [word for word in words if word not in addresses] if addresses else words
     sample = " ".join(words)
+    others = beyond_ascii(sample)
     found = letters(sample)
-    unreadable = len(_PRIVATE.findall(sample)) + (len(_GLYPH.findall(sample)) if "(cid:" in sample else 0)
+    unreadable = len(_PRIVATE.findall(others)) + (len(_GLYPH.findall(sample)) if "(cid:" in sample else 0)
     if found < FEW_LETTERS and not unreadable:
         return Quality(1.0, ())
     score, reasons = 1.0, []
@@ -64,11 +69,11 @@ def judge(text: str) -> Quality:
     if found / visible < 0.4:
         score -= 0.3
         reasons.append(f"only {found / visible:.0%} of the characters are letters")
-    mixed = 0.0 if sample.isascii() else _mixed(words)
+    mixed = 0.0 if {_script(character) for character in set(others)} <= _ALIKE else _mixed(words)
     if mixed > 0.1:
         score -= min(0.9, 0.4 + 2 * mixed)
         reasons.append("letters of different scripts are mixed within words: the font's letter table is broken")
-    if found and (sample.isascii() or len(_SPACELESS.findall(sample)) / found < 0.3):
+    if found and len(_SPACELESS.findall(others)) / found < 0.3:
         glue, reason = _glued(words)
         score -= glue
         reasons += [reason] if reason else []
@@ -77,8 +82,7 @@ def judge(text: str) -> Quality:
 
 def _is_address(word: str) -> bool:
     """Whether a word is an address, a path or a formula rather than words that should read like a language."""
-    marks = _MARK.findall(word)
-    return len(marks) > 1 or "@" in marks or "www." in marks
+    return "@" in word or "www." in word or len(_MARK.findall(word)) > 1
 
 
 def _mixed(words: Sequence[str]) -> float:
@@ -90,7 +94,7 @@ def _mixed(words: Sequence[str]) -> float:
             continue
         before = ""
         for character in word:
-            script = _script(character) if character.isalpha() else ""
+            script = _script(character)
             if script and before:
                 pairs += 1
                 changes += script != before and "CJK" not in (script, before)

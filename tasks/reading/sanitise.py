@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import dataclass
+
+from tasks.markdown.letters import beyond_ascii
 
 # --- invisible characters --------------------------------------------------------------------------------------------
 
@@ -68,62 +71,65 @@ def smuggled(text: str) -> str:
 
 _WHAT_EN = r"(?:instructions?|prompts?|directives|guidelines|commands|system messages?|safety (?:rules|guidelines))"
 _WHOSE_EN = r"(?:previous|prior|above|earlier|preceding|foregoing|existing|original|initial|your|system|safety)"
-_Rule = tuple[tuple[str, ...], str]
 
 
-def _rule(pattern: str, *needles: str) -> _Rule:
-    """An order's pattern, and words of which one must be in a text before the pattern is worth a search."""
-    return needles, pattern
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """The pattern of an order, and what a text must hold before that is worth a search.
+
+    Of each of `words` one stands in whatever the pattern finds; a letter beyond ASCII parts words there as a blank
+    does. A rule without them finds nothing in plain ASCII. So does one of the `pieces` where there are any.
+    """
+
+    pattern: str
+    words: tuple[frozenset[str], ...]
+    pieces: tuple[str, ...]
+
+
+def _rule(pattern: str, *words: str, pieces: tuple[str, ...] = ()) -> _Rule:
+    return _Rule(pattern, tuple(frozenset(group.split()) for group in words), pieces)
 
 
 _RULES: tuple[_Rule, ...] = (
     _rule(
         rf"\b(?:ignore|disregard|forget|override|bypass)\s+(?:(?:all|any|every|everything|each|the|of|these"
         rf"|those|and)\s+){{0,4}}(?:{_WHOSE_EN}\s+){{1,3}}{_WHAT_EN}",
-        "instruction",
-        "prompt",
-        "directive",
-        "guideline",
-        "command",
-        "system message",
-        "safety rule",
+        "ignore disregard forget override bypass",
+        "previous prior above earlier preceding foregoing existing original initial your system safety",
     ),
     _rule(
         r"\b(?:ignore|disregard|forget)\s+(?:all|everything)\s+(?:(?:that|which)\s+)?(?:(?:you\s+(?:were"
         r"|have\s+been)\s+told)|(?:written\s+)?(?:above|before\s+this))",
-        "disregard",
-        "ignore",
-        "forget",
+        "ignore disregard forget",
+        "all everything",
     ),
     _rule(
         r"\bignorier(?:e|en|t)\s+(?:sie\s+)?(?:bitte\s+)?(?:alle|die|deine|ihre|sämtliche)?\s*(?:bisherigen"
         r"|vorherigen|vorigen|vorangegangenen|obigen|früheren)\s+(?:anweisungen|instruktionen|befehle"
         r"|vorgaben|regeln)",
-        "ignorier",
+        "ignoriere ignorieren ignoriert",
     ),
     _rule(
         r"\bignore[zr]?\s+(?:toutes\s+)?(?:les|tes|vos)\s+(?:instructions|consignes|directives"
         r"|règles)\s+(?:précédentes|antérieures|ci-dessus)",
-        "précédentes",
-        "antérieures",
-        "ci-dessus",
+        "ignore ignorez ignorer",
+        "les tes vos",
     ),
     _rule(
         r"\b(?:ignora|ignore|ignorar|olvida|olvide)\s+(?:todas\s+)?(?:las\s+|tus\s+|sus\s+)?(?:instrucciones"
         r"|órdenes|indicaciones|reglas)\s+(?:anteriores|previas)",
-        "anteriores",
-        "previas",
+        "ignora ignore ignorar olvida olvide",
+        "instrucciones rdenes indicaciones reglas",
     ),
     _rule(
         r"\b(?:ignora|ignorate|dimentica)\s+(?:tutte\s+)?(?:le\s+)?(?:istruzioni|regole)\s+(?:precedenti|sopra)",
-        "precedenti",
-        "sopra",
+        "ignora ignorate dimentica",
     ),
     _rule(
         r"\b(?:ignore|ignora|esqueça)\s+(?:todas\s+)?(?:as\s+)?(?:instruções|ordens|regras)\s+(?:anteriores"
         r"|prévias)",
-        "anteriores",
-        "prévias",
+        "ignore ignora esque",
+        "instru ordens regras",
     ),
     _rule(
         r"\bnegeer\s+(?:alle\s+)?(?:de\s+)?(?:vorige|eerdere|voorgaande)\s+(?:instructies|opdrachten|regels)",
@@ -132,192 +138,156 @@ _RULES: tuple[_Rule, ...] = (
     _rule(
         r"\b(?:игнорируй(?:те)?|проигнорируй(?:те)?|забудь(?:те)?)\s+(?:все\s+)?(?:предыдущие|прежние"
         r"|прошлые)\s+(?:инструкции|указания|команды|правила)",
-        "игнорируй",
-        "забудь",
+        pieces=("игнорируй", "забудь"),
     ),
     _rule(
         r"(?:忽略|无视|無視|忽視|忘记|忘記)(?:掉)?(?:所有|全部|一切|你)?(?:的)?(?:之前|以前|先前|以上|上面|前面|此前)(?:的)?(?:所有|全部)?(?:的)?(?:指令"
         r"|指示|命令|提示|规则|規則)",
-        "忽略",
-        "无视",
-        "無視",
-        "忽視",
-        "忘记",
-        "忘記",
+        pieces=("忽略", "无视", "無視", "忽視", "忘记", "忘記"),
     ),
     _rule(
         r"(?:これまで|以前|上記|前)の(?:すべての|全ての)?(?:指示|命令|プロンプト)を(?:すべて|全て)?(?:無視|忘れ)",
-        "無視",
-        "忘れ",
+        pieces=("無視", "忘れ"),
     ),
     _rule(
         r"(?:이전|위|앞)(?:의)?\s*(?:모든\s*)?(?:지시|명령|지침|프롬프트)(?:사항)?(?:을|를)?\s*(?:모두\s*)?(?:무시|잊)",
-        "무시",
-        "잊",
+        pieces=("무시", "잊"),
     ),
     _rule(
         r"تجاهل\s+(?:جميع\s+|كل\s+)?(?:التعليمات|الأوامر)\s+السابقة",
-        "تجاهل",
+        pieces=("تجاهل",),
     ),
     _rule(
         r"\b(?:zignoruj|ignoruj|pomiń|zapomnij)(?:cie)?\s+(?:o\s+)?(?:wszystkie\s+|wszystkich\s+)?(?:poprzedni|wcześniejs|dotychczasow)"
         r"\w+\s+(?:instrukcj|polece|zasad)\w+",
-        "ignoruj",
-        "pomiń",
-        "zapomnij",
+        "zignoruj zignorujcie ignoruj ignorujcie pomi zapomnij zapomnijcie",
     ),
     _rule(
         r"\b(?:önceki|yukarıdaki)\s+(?:tüm\s+|bütün\s+)?(?:talimat|komut|kural)\w*\s+(?:yok\s+say|görmezden\s+gel|unut)",
-        "yok say",
-        "görmezden",
-        "unut",
+        "nceki yukar yukaridaki",
     ),
     _rule(
         r"(?:पिछले|पहले\s+के|उपरोक्त)\s+(?:सभी\s+)?(?:निर्देशों|आदेशों|नियमों)\s+(?:को|की)\s+(?:अनदेखा|नज़रअंदाज़|उपेक्षा|भूल)",
-        "निर्देशों",
-        "आदेशों",
-        "नियमों",
+        pieces=("निर्देशों", "आदेशों", "नियमों"),
     ),
     _rule(
         r"\b(?:ignore|disregard|forget)\s+(?:all\s+)?(?:of\s+)?what(?:ever)?\s+you\s+(?:were|have\s+been)\s+(?:told|asked|taught)",
-        "disregard",
-        "ignore",
-        "forget",
+        "ignore disregard forget",
+        "what whatever",
     ),
     _rule(
         r"\b(?:note|message|memo|instructions?|request)\s+(?:to|for)\s+(?:the\s+|any\s+|all\s+)?(?:ai|llm|language\s+model|chatbot|bot"
         r"|assistant)s?\b[^.\n]{0,60}\b(?:please|must|should|mark|ignore|skip|add|write|approve|rate|always|do\s+not)\b",
-        "note to",
-        "note for",
-        "message to",
-        "message for",
-        "memo to",
-        "memo for",
-        "instruction",
-        "request to",
-        "request for",
+        "note message memo instruction instructions request",
+        "ai ais llm llms model models chatbot chatbots bot bots assistant assistants",
+        pieces=tuple(
+            f"{note} {to}"
+            for note in ("note", "message", "memo", "instruction", "instructions", "request")
+            for to in ("to", "for")
+        ),
     ),
     _rule(
         r"\b(?:you\s+are\s+now\s+the\s+administrator|(?:mark|rate|publish|approve)\s+this\s+(?:page|note|source)\s+(?:as\s+(?:of\s+)?high"
         r"\s+confidence|without\s+(?:a\s+)?review))\b",
-        "administrator",
-        "high confidence",
-        "without",
+        "administrator confidence review",
+        "now mark rate publish approve",
+        pieces=("now the administrator", "this page", "this note", "this source"),
     ),
     _rule(
         r"\b(?:reveal|print|repeat|output|leak|show)\s+(?:me\s+)?(?:your|the)\s+(?:full\s+|entire\s+"
         r"|hidden\s+|secret\s+)?(?:system\s+prompt|initial\s+instructions|hidden\s+instructions)",
-        "system prompt",
-        "initial instructions",
-        "hidden instructions",
+        "reveal print repeat output leak show",
+        "system initial hidden",
+        pieces=("system prompt", "initial instructions", "hidden instructions"),
     ),
     _rule(
         r"\byou\s+are\s+now\s+(?:in\s+)?(?:dan\b|developer\s+mode|jailbroken|unrestricted|an?\s+unrestricted"
         r"|root\b|admin(?:istrator)?\s+mode)",
-        "you are now",
+        "now",
+        "dan developer jailbroken unrestricted root admin administrator",
+        pieces=("you are now",),
     ),
     _rule(
         r"\b(?:do\s+not|don't|never)\s+(?:tell|inform|alert|notify|mention\s+(?:this"
         r"|it)\s+to)\s+(?:the\s+)?(?:user|human|operator|owner)\b",
-        "user",
-        "human",
-        "operator",
-        "owner",
+        "user human operator owner",
+        "tell inform alert notify mention",
+        "not don never",
     ),
     _rule(
         r"\bif\s+you(?:'re|\s+are)\s+an?\s+(?:ai|a\.i\.|artificial\s+intelligence|llm"
         r"|large\s+language\s+model|language\s+model|chatbot|ai\s+(?:assistant|agent"
         r"|model))\b[^.\n]{0,80}?\b(?:you\s+(?:must|should|will|need)|please|then|say|write|include|recommend"
         r"|output|reply|respond|add|delete|ignore)\b",
-        "if you are",
-        "if you're",
+        "if",
+        "ai i artificial llm language chatbot",
+        pieces=("if you are a", "if you're a"),
     ),
     _rule(
-        r"\b(?:attention|note|message|instructions?|notice|important)\s*(?:to|for)?\s*(?::\s*)?(?:all\s+"
-        r"|any\s+)?(?:ai\s+(?:assistants?|agents?|models?|systems?|crawlers?)|llms?"
+        r"\b(?:attention|note|message|instructions?|notice|important)\b\s*(?:to|for)?\s*(?::\s*)?(?:all\s+"
+        r"|any\s+)?\b(?:ai\s+(?:assistants?|agents?|models?|systems?|crawlers?)|llms?"
         r"|large\s+language\s+models?|language\s+models?|chatbots?)\s*(?::|-|–|—|,\s*(?:you|please|ignore"
         r"|always|do))",
-        "ai assistant",
-        "ai agent",
-        "ai model",
-        "ai system",
-        "ai crawler",
-        "llm",
-        "language model",
-        "chatbot",
+        "attention note message instruction instructions notice important",
+        "ai llm llms language chatbot chatbots",
     ),
     _rule(
         r"\b(?:ai|llm)\s+(?:assistants?|agents?|models?|systems?)\s+(?:that\s+(?:are\s+)?)?(?:reading"
         r"|processing|summari[sz]ing|indexing)\s+this\b[^.\n]{0,80}\b(?:must|should|shall|are\s+required)\b",
-        "reading this",
-        "processing this",
-        "summarising this",
-        "summarizing this",
-        "indexing this",
+        "ai llm",
+        "reading processing summarising summarizing indexing",
     ),
     _rule(
         r"\bwhen\s+(?:you\s+)?(?:summari[sz]ing|processing|indexing|reading|compiling)\s+this\s+(?:page"
         r"|document|article|text|source|file)\s*,?\s*(?:you\s+(?:must|should)|always|please|do\s+not|only|say"
         r"|state|include|write|recommend)\b",
-        "reading this",
-        "processing this",
-        "summarising this",
-        "summarizing this",
-        "indexing this",
-        "compiling this",
+        "when",
+        "reading processing summarising summarizing indexing compiling",
+        pieces=tuple(f"{doing} this" for doing in ("reading", "processing", "ising", "izing", "indexing", "compiling")),
     ),
     _rule(
         r"\b(?:mark|set|flag|treat)\s+(?:this|every|all|each|the)\s+(?:of\s+)?(?:the\s+|these\s+)?(?:pages?"
         r"|sources?|candidates?|documents?|notes?)\s+(?:as\s+)?(?:approved|trusted|verified|reviewed"
         r"|promoted)\b",
-        "approved",
-        "trusted",
-        "verified",
-        "reviewed",
-        "promoted",
+        "approved trusted verified reviewed promoted",
+        "mark set flag treat",
+        "page pages source sources candidate candidates document documents note notes",
     ),
     _rule(
         r"\b(?:delete|remove|erase|overwrite)\s+(?:the\s+)?(?:files?\s+)?[\w./-]*\b(?:log|index|purpose"
         r"|routing)\.md\b",
-        ".md",
+        "md",
+        "delete remove erase overwrite",
     ),
     _rule(
         r"\bend\s+of\s+(?:the\s+)?(?:source|document|context|user\s+input)\b\W{0,12}(?:begin|start|new"
         r"|system)\b[^.\n]{0,30}\b(?:instructions?|prompt|message)",
-        "end of",
+        "end",
+        "source document context input",
+        "begin start new system",
+        pieces=("end of",),
     ),
     _rule(
         r"\b(?:new|updated|real|actual)\s+(?:system\s+)?instructions?\s*:\s*(?:you|ignore|do\s+not|always"
         r"|from\s+now|delete|reply|respond|output|mark|write|say)\b",
-        "instructions:",
-        "instructions :",
-        "instruction:",
+        "instruction instructions",
+        "new updated real actual",
     ),
     _rule(
         r"</?\s*(?:source|sources|document|untrusted|user_input|context|instructions?|system|system_prompt"
         r"|assistant|tool_result"
         r"|function_results?)\s*>\s*\W{0,6}(?:\[?(?:system|user|assistant|developer|human)\]?\s*[:>\]]|you\b"
         r"|ignore\b|new\b|now\b|mark\b|delete\b|follow\b)",
-        "source",
-        "document",
-        "untrusted",
-        "user_input",
-        "context",
-        "instruction",
-        "system",
-        "assistant",
-        "_result",
+        "source sources document untrusted input context instruction instructions system assistant result results",
     ),
     _rule(
         r"<\|(?:im_start|im_end|endoftext|system|user|assistant|eot_id|start_header_id|end_header_id"
         r"|begin_of_text)\|>",
-        "<|",
+        "im endoftext system user assistant eot header begin",
     ),
     _rule(
         r"\[/?INST\]|<</?SYS>>|<start_of_turn>|<end_of_turn>",
-        "inst]",
-        "sys>>",
-        "_of_turn",
+        "inst sys turn",
     ),
 )
 _ROLE = re.compile(
@@ -327,6 +297,7 @@ _ROLE = re.compile(
     r"(?i:you|ignore|mark|delete|approve|execute|run|reveal|do not|never|always|from now|output|reply"
     r"|respond|treat|set|override|disregard|forget|publish|promote|send)\b"
 )
+_ONLY_LETTERS = bytes(code if chr(code).isalpha() and code < 128 else 32 for code in range(256))
 _QUOTED = re.compile(
     r"“[^”\n]{1,600}”|‘[^’\n]{1,600}’|«[^»\n]{1,600}»|„[^“”\n]{1,600}[“”]|「[^」\n]{1,600}」|『[^』\n]{1,600}』"
     r"|\"[^\"\n]{1,600}\"|`[^`\n]{1,600}`|(?<!\w)'[^'\n]{1,600}'(?!\w)"
@@ -352,15 +323,14 @@ def orders(text: str) -> str:
     Words in quotation marks, and sentences that speak about such attacks, are reports of an order and not one.
     """
     found = _orders(text) if text else ""
-    if not found and _DISGUISED.search(text):
+    if not found and _DISGUISED.search(beyond_ascii(text)):
         found = _orders(unicodedata.normalize("NFKC", text).translate(_LOOK_ALIKE))
     return found
 
 
 def _orders(text: str) -> str:
-    lowered = " ".join(text.lower().split())
     # Few texts need one of the patterns, so that they are compiled then; `re` keeps them.
-    patterns = [re.compile(rule, re.IGNORECASE) for needles, rule in _RULES if any(map(lowered.__contains__, needles))]
+    patterns = [re.compile(rule.pattern, re.IGNORECASE) for rule in _fitting(text.lower())]
     if any(role in text for role in ("SYSTEM", "ASSISTANT", "DEVELOPER")):
         patterns.append(_ROLE)
     spans: list[tuple[int, int]] | None = None
@@ -373,6 +343,15 @@ def _orders(text: str) -> str:
             if not _ABOUT.search(_sentence(text, match.start(), match.end())):
                 return " ".join(match.group().split())
     return ""
+
+
+def _fitting(lowered: str) -> list[_Rule]:
+    """The rules that may find something: to look a text's words up takes a tenth of the time of searching it."""
+    words = frozenset(lowered.encode("utf-8", "replace").translate(_ONLY_LETTERS).decode("ascii").split())
+    foreign = any(map(str.isalpha, set(beyond_ascii(lowered))))
+    rules = [rule for rule in _RULES if (rule.words or foreign) and not any(map(words.isdisjoint, rule.words))]
+    line = " ".join(lowered.split()) if any(rule.pieces for rule in rules) else ""
+    return [rule for rule in rules if not rule.pieces or any(map(line.__contains__, rule.pieces))]
 
 
 def _sentence(text: str, start: int, end: int) -> str:
