@@ -6,10 +6,12 @@ import codecs
 from collections.abc import Mapping, Sequence
 
 from config.wiki import Wiki
+from flows.made_rows import entry_of
 from storage.vault import Vault
 from tasks.commits import Changes, FileWrite
 from tasks.markdown import links
 from tasks.navigation import index_page, route
+from tasks.navigation.index_page import Ours
 from tasks.pages.pages import stem_of
 from tasks.records import PageRecord
 from tasks.text_bytes import decode, digest, encode
@@ -32,6 +34,7 @@ def list_pages(
     first: bool = False,
     struck: Sequence[str] = (),
     renamed: Mapping[str, str] | None = None,
+    ours: Ours = index_page.shaped,
 ) -> tuple[FileWrite, ...]:
     """Return the writes that list new pages and strike those that the pipeline took away.
 
@@ -46,13 +49,13 @@ def list_pages(
     by_words = not wiki.settings.model
     text = note_text(vault, path)
     if text is not None:
-        listed = index_page.rename(index_page.drop(text, [*(page.slug for page in gone), *struck]), renamed or {})
+        listed = index_page.rename(index_page.drop(text, [*(page.slug for page in gone), *struck], ours), renamed or {})
         shown = {stem_of(link.target) for link in links.parse(listed)}
-        listed = index_page.add(listed, [_entry(page) for page in new if page.slug not in shown], by_words)
+        listed = index_page.add(listed, [entry_of(page) for page in new if page.slug not in shown], by_words)
         if listed != text:
             writes.append(FileWrite(path, digest(encode(text)), encode(listed)))
     elif first and new:
-        created = index_page.create(wiki.name, [_entry(page) for page in new], by_words)
+        created = index_page.create(wiki.name, [entry_of(page) for page in new], by_words)
         writes.append(FileWrite(path, None, encode(created)))
     routing = note_text(vault, ROUTING)
     if routing is not None:
@@ -82,10 +85,6 @@ def _place(routing: str, pages: Sequence[PageRecord], new: Sequence[PageRecord])
 
 def _words(page: PageRecord) -> str:
     return " ".join((page.title, *page.aliases, *page.tags, page.markdown[:4000]))
-
-
-def _entry(page: PageRecord) -> index_page.Entry:
-    return index_page.Entry(page.slug, page.title, index_page.summary(page.markdown), page.tags)
 
 
 def note_text(vault: Vault, path: str) -> str | None:

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from config.errors import NightwikiError, NotFoundError, StateError
 from flows.following import follow, moves_of, stands, swaps_of
 from flows.listing import index_path, list_pages
+from flows.made_rows import MadeRows
 from flows.merging import Gone, carry_out
 from flows.session import Session
 from storage.commit import commit
@@ -103,6 +104,7 @@ def _considered(
         taken.merged,
         struck=[page.slug for page in vault.changed if page.deleted and not stands(vault, page.slug)],
         renamed={**moves, **swaps} if swaps and _untouched(session, index_path(wiki)) else moves,
+        ours=MadeRows(state.reader, [*known.values(), *taken.merged]),
     )
     return vault, taken, [*taken.writes, *follow(vault, moves, swaps, known), *listed]
 

@@ -15,6 +15,7 @@ from flows.asking import WikiAsker, asker, decisions_published, pending_decision
 from flows.bases import attention_base, candidates_base
 from flows.housework import housework
 from flows.listing import index_path, note_text
+from flows.made_rows import MadeRows
 from flows.reading_in import take_in
 from flows.session import Session, looking
 from flows.steps import StepRunner
@@ -127,7 +128,7 @@ def _draw(
         groups = scaffolds.categories(before, entries, former, vectors)
     sizes = tuple((shown(name), len(members)) for name, members in groups.items())
     report = ScaffoldReport("", path, sizes, (), note=note)
-    made = scaffolds.with_categories(before, groups)
+    made = scaffolds.with_categories(before, groups, MadeRows(state.reader, vault.pages.values()))
     if made == text:
         return bases, report
     return (FileWrite(path, None if text is None else digest(encode(text)), encode(made)), *bases), report

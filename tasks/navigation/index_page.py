@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from tasks.markdown import blocks, links, plain, sentences
@@ -22,6 +22,9 @@ _ROW = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 _ALONE = re.compile(rf" {{0,3}}({re.escape(MARKER)})[ \t]*(?:[\r\n]|\Z)")
 _FENCE = re.compile(r" {0,3}(```+|~~~+)")
 _MADE = re.compile(r"- \[\[(?:(?!\]\](?!\])).)+\]\](?: — .*)?[ \t]*\Z")
+Ours = Callable[[str], bool]
+"""Tells of a heading or a line in the shape of a page's line whether it was made, and not written by a person."""
+
 _SMALLEST = 2  # pages that make a category worth a heading
 
 
@@ -78,20 +81,46 @@ def fenced(rows: Sequence[str]) -> frozenset[int]:
     return frozenset(inside)
 
 
-def foreign(tail: str) -> tuple[str, ...]:
-    """What a person wrote below the marker, row by row: neither heading nor line of a page, nor another marker."""
+def shaped(row: str) -> bool:
+    """Whether a row looks like one that is made: a category's heading, or a page's line."""
+    return row.startswith("## ") or _MADE.match(row) is not None
+
+
+def category(row: str) -> str:
+    """The name of the category that a row is the heading of; '' when it is none."""
+    name = row[3:].strip() if row.startswith("## ") else ""
+    return " ".join(name.rstrip("#").split()) or name
+
+
+def foreign(tail: str, ours: Ours = shaped, lost: Collection[str] = ()) -> tuple[str, ...]:
+    """What a person wrote below the marker, row by row: what is not `ours`, nor another marker.
+
+    The heading of a category that is `lost` goes along with what is theirs in it.
+    """
     rows = _ENDING.split(tail)
     inside = fenced(rows)
     found: list[str] = []
-    apart = False
+    apart, above = False, ""
     for number, row in enumerate(rows):
-        ours = row.startswith("## ") or _MADE.match(row) or row.strip() in ("", MARKER)
-        if ours and number not in inside:
+        heading = row.startswith("## ")
+        if number not in inside and (heading or row.strip() in ("", MARKER) or ours(row)):
             apart = bool(found)
+            above = row if heading and category(row) in lost else "" if heading else above
             continue
-        found += [""] * apart + [row]
-        apart = False
+        found += [""] * apart + [above, ""] * bool(above) + [row]
+        apart, above = False, ""
     return tuple(found)
+
+
+def edited(tail: str, ours: Ours) -> Mapping[str, str]:
+    """The lines of pages, by the name they lead to, in which a person has written what the index says of the page."""
+    rows = _ENDING.split(tail)
+    inside = fenced(rows)
+    found: dict[str, str] = {}
+    for number, row in enumerate(rows):
+        if number not in inside and _MADE.match(row) and not ours(row):
+            found.setdefault(links.parse(row)[0].target, row)
+    return found
 
 
 def summary(markdown: str) -> str:
@@ -201,14 +230,21 @@ def _add_one(tail: str, entry: Entry, ending: str, guess: bool) -> str:
     return ending.join(lines)
 
 
-def drop(text: str, stems: Sequence[str]) -> str:
-    """Return the index without the generated lines of pages that are gone; what a person wrote stays."""
+def drop(text: str, stems: Sequence[str], ours: Ours = shaped) -> str:
+    """Return the index without the generated lines of pages that are gone; what a person wrote stays.
+
+    A line in which they said something else of the page becomes words.
+    """
     parts = parted(text)
     starts = tuple(f"- [[{stem}" for stem in stems)
-    kept = [
-        row for row in _ROW.findall(parts.tail)
-        if not (row.startswith(starts) and _MADE.match(row.rstrip("\r\n")) and _names(row, stems))
-    ]
+    kept = []
+    for row in _ROW.findall(parts.tail):
+        line = row.rstrip("\r\n")
+        if not (row.startswith(starts) and _MADE.match(line) and _names(row, stems)):
+            kept.append(row)
+        elif not ours(line):
+            link = links.parse(row)[0]
+            kept.append(f"- {(link.label or link.target)}{row[link.end :]}")
     return parts.head + parts.marker + "".join(kept)
 
 

@@ -14,7 +14,7 @@ from tasks.markdown import links, plain, sentences
 from tasks.navigation import grouping, index_page
 from tasks.navigation.clusters import SMALLEST, Space, name_of
 from tasks.navigation.grouping import Bundle, Grouper
-from tasks.navigation.index_page import MARKER, REST, Entry
+from tasks.navigation.index_page import MARKER, REST, Entry, Ours
 from tasks.navigation.similarity import Groups
 from tasks.pages.pages import stem_of
 from tasks.pages.slugs import fold
@@ -51,8 +51,8 @@ def sections(text: str) -> Mapping[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
     name = ""
     for row in _ENDS.split(tail):
-        if row.startswith("## ") and row[3:].strip():
-            name = " ".join(row[3:].strip().rstrip("#").split()) or row[3:].strip()
+        if heading := index_page.category(row):
+            name = heading
             found.setdefault(name, [])
         elif name and _ROW.match(row):
             targets = [link.target for link in links.parse(row) if link.target and not link.external]
@@ -187,22 +187,39 @@ def _clustered(
             return left
 
 
-def with_categories(text: str, groups: Mapping[str, Sequence[Entry]]) -> str:
+def with_categories(text: str, groups: Mapping[str, Sequence[Entry]], ours: Ours = index_page.shaped) -> str:
     """The index over these categories. A text without the marker gets it at its end, so that all of it is kept.
 
-    What a person wrote below the marker moves above it.
+    What a person wrote below the marker moves above it, but for what they say of a page in its line and for a category
+    that they made: these stay. `ours` tells what they did not write.
     """
     ending = index_page.ending_of(text)
     parts = index_page.parted(text)
     head = parts.head
-    if theirs := index_page.foreign(parts.tail):
+    standing = sections(text)
+    theirs_of = _edited(parts.tail, groups, ours)
+    mine = frozenset(theirs_of.values())
+    theirs = index_page.foreign(parts.tail, lambda row: row in mine or ours(row), standing.keys() - groups.keys())
+    if theirs:
         head += ending.join((*theirs, "", ""))
     if not parts.marker:
         head = text + ("" if not text or text.endswith(("\n", "\r")) else ending) + (ending if text else "")
+    moved = {index_page.category(row) for row in theirs}
+    kept = [name for name in standing if name not in groups.keys() | moved and not ours(f"## {name}")]
+    first = [name for name in standing if name in kept or (name in groups and name != REST)]
     rows = [MARKER]
-    for name, members in groups.items():
-        rows += ["", f"## {name}", "", *(index_page.line(entry) for entry in members)]
+    for name in dict.fromkeys((*first, *groups)):
+        rows += ["", f"## {name}"]
+        if members := groups.get(name, ()):
+            rows += ["", *(theirs_of.get(entry.stem) or index_page.line(entry) for entry in members)]
     return head + ending.join(rows) + ending
+
+
+def _edited(tail: str, groups: Mapping[str, Sequence[Entry]], ours: Ours) -> Mapping[str, str]:
+    """By name of a page that is listed, the line in which a person says something else of it."""
+    stems = {fold(entry.stem): entry.stem for members in groups.values() for entry in members}
+    found = index_page.edited(tail, ours)
+    return {stems[fold(name)]: row for name, row in found.items() if fold(name) in stems}
 
 
 def _order(entry: Entry) -> tuple[str, str]:
