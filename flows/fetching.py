@@ -15,7 +15,7 @@ from tasks.fetching import youtube
 from tasks.fetching.fetch import Fetched, Fetcher, FetchRequest
 from tasks.records import Found, Outcome, SourceKind, SourceRecord
 from tasks.sources import feeds
-from tasks.sources.addresses import identify, video_id
+from tasks.sources.addresses import identify, video_address, video_id
 
 
 class Addresses:
@@ -57,7 +57,7 @@ class Addresses:
         requests = [
             FetchRequest(
                 r.location,
-                *(("", "") if self._force else (r.etag, r.last_modified)),
+                *(("", "") if self._force or r.outcome is Outcome.DUPLICATE else (r.etag, r.last_modified)),
                 r.final_url,
                 r.kind is not SourceKind.FEED,
             )
@@ -89,7 +89,11 @@ class Addresses:
             retry_at="",
             failures=0,
         )
-        if record.kind is SourceKind.FEED or feeds.looks_like_feed(answer.body):
+        if video := video_id(answer.final_url):  # as short links do
+            address = video_address(video)
+            self._entries.append(Found(SourceKind.VIDEO, address, listed_in=record.listed_in, title=record.title))
+            self._g.settle(record, Outcome.DUPLICATE, f"it leads to the video {address}")
+        elif record.kind is SourceKind.FEED or feeds.looks_like_feed(answer.body):
             self._feed(replace(fresh, kind=SourceKind.FEED), answer)
         elif same and not self._force:
             # New validators for old bytes are not worth a snapshot.

@@ -13,6 +13,7 @@ from flows.copies import place_for
 from flows.gathering import Gathering
 from flows.session import Session
 from flows.steps import StepRunner
+from flows.twins import twins
 from tasks.commits import FileWrite
 from tasks.compiling.extractive import analyse_document
 from tasks.crew import FEW, Crew
@@ -61,6 +62,16 @@ class Reading:
                 self._runner.run(name, self._take_some, results, min(number * size, len(jobs)), gathering, len(jobs))
             if isinstance(pool, ReadingPool) and len(jobs) >= FEW:
                 self._crew.adopt(pool.release())  # they have loaded already what the next steps need
+        self._leave_twins(gathering)
+
+    def _leave_twins(self, gathering: Gathering) -> None:
+        """Take back what was read of pages that are sources already, under another address."""
+        for source, holder in twins(gathering.records.values(), gathering.before, self.documents).items():
+            record = replace(gathering.records[source], topics=(), evidence="", evidence_hash="", read_at="")
+            self.documents.pop(source)
+            self.copies.pop(source, None)
+            self.chunks.pop(source, None)
+            gathering.settle(record, Outcome.DUPLICATE, f"the same page as {holder.location}")
 
     def _with_previous(self, job: ReadJob) -> ReadJob:
         """The job with the former document beside it, so that paragraphs keep their numbers."""
