@@ -102,7 +102,8 @@ class Addresses:
             path = self._folder / record.id
             path.write_bytes(answer.body)
             self._g.records[record.id] = fresh
-            self._g.jobs.append(read_job(self._session, fresh, str(path), answer.content_type, answer.final_url))
+            told = (answer.content_type, answer.final_url, answer.file_name)
+            self._g.jobs.append(read_job(self._session, fresh, str(path), *told))
 
     def _feed(self, record: SourceRecord, answer: Fetched) -> None:
         if answer.status == "unchanged":

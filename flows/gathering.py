@@ -82,7 +82,9 @@ def new_record(one: Found, now: str) -> SourceRecord:
     )
 
 
-def read_job(session: Session, record: SourceRecord, path: str, content_type: str = "", url: str = "") -> ReadJob:
+def read_job(
+    session: Session, record: SourceRecord, path: str, content_type: str = "", url: str = "", file_name: str = ""
+) -> ReadJob:
     """What a reading process needs to know of a source; `path` leads to its bytes."""
     in_place = record.kind in FILES
     return ReadJob(
@@ -96,5 +98,6 @@ def read_job(session: Session, record: SourceRecord, path: str, content_type: st
         evidence=record.evidence,
         fetched=session.now,
         title=record.title,
+        file_name=file_name,
         clip=record.kind is SourceKind.CLIP,
     )

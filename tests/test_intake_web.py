@@ -10,7 +10,8 @@ from config.errors import SourceError
 from config.settings import Fetch
 from tasks.extraction.sniff import sniff
 from tasks.fetching.fetch import Fetcher
-from tasks.records import Outcome
+from tasks.reading.read_source import ReadJob, document_of
+from tasks.records import BlockKind, Outcome
 from tests.web import FakeClock, Reply, Web, page, redirect
 
 
@@ -84,3 +85,29 @@ def test_unchanged_said_to_one_who_has_nothing_is_passing(web: Web, fetcher: Fet
     with pytest.raises(SourceError) as caught:
         fetcher.fetch(web.url())
     assert caught.value.outcome == Outcome.BLOCKED
+
+
+@pytest.mark.parametrize(
+    ("disposition", "name"),
+    [
+        ('attachment; filename="lamp costs.csv"', "lamp costs.csv"),
+        ("attachment; filename=x.csv; filename*=UTF-8''%C3%96l%20kosten.csv", "Öl kosten.csv"),
+        ('inline; FileName="C:\\lamps\\costs.csv"', "costs.csv"),
+        ("attachment; filename=../../etc/costs.csv", "costs.csv"),
+        ('attachment; filename="Ölkosten.csv"', "Ölkosten.csv"),
+        ("attachment", ""),
+        ("attachment; filename=", ""),
+        ("filename*=no-such-set''%ff; x", ""),
+    ],
+)
+def test_a_download_has_the_name_its_server_gives(web: Web, fetcher: Fetcher, disposition: str, name: str) -> None:
+    """An address such as `/get?id=7` says neither what is there nor what it is called."""
+    reply = Reply(
+        200, b"Lamp;Cost\nFanal;40\nNess;42\n", {"Content-Disposition": disposition.encode().decode("latin-1")}
+    )
+    fetched = fetcher.fetch(web.route("/get", reply))
+    assert fetched.file_name == name or not name
+    if name:
+        job = ReadJob("a" * 12, "", fetched.final_url, "application/octet-stream", file_name=fetched.file_name)
+        document = document_of(fetched.body, job)
+        assert (document.parts[0].kind, document.title) == (BlockKind.TABLE, name.removesuffix(".csv"))

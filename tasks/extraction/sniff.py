@@ -92,9 +92,12 @@ def suffix(name: str) -> str:
     return PurePosixPath(path).suffix.lower()
 
 
-def sniff(data: bytes, name: str = "", content_type: str = "") -> Sniffed:
-    """What `data` is. Raises SourceError: `unsupported`, `needs_password`, `unreadable`, `no_content`."""
-    ending = suffix(name)
+def sniff(data: bytes, name: str = "", content_type: str = "", file_name: str = "") -> Sniffed:
+    """What `data` is. Raises SourceError: `unsupported`, `needs_password`, `unreadable`, `no_content`.
+
+    `name` is a path or an address; `file_name` is what the server at an address calls its answer.
+    """
+    ending = suffix(file_name or name)
     media_type = content_type.partition(";")[0].strip().lower()
     data = _unpacked(data, name)
     if not data.strip(b"\x00 \t\r\n\xef\xbb\xbf"):

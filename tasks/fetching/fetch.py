@@ -7,9 +7,11 @@ are never read.
 
 from __future__ import annotations
 
+import email.message
 import email.utils
 import queue
 import random
+import re
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,9 +19,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
+from pathlib import PurePosixPath
 from types import TracebackType
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from config.errors import SourceError
 from config.settings import Fetch
@@ -35,6 +38,7 @@ from tasks.sources.addresses import canonical, check_supported, join
 _ACCEPT = "text/html,application/xhtml+xml,application/pdf,application/atom+xml,text/*;q=0.9,*/*;q=0.5"
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
+_ENCODED_NAME = re.compile(r"filename\*\s*=\s*\"?UTF-8'[^']*'([^;\"]+)", re.IGNORECASE)
 _LONGEST_WAIT = 60.0  # seconds a run waits when a server asks for time; for longer the address waits for another night
 _LONGEST_RETRY = 7 * 24 * 3600.0
 _SAVE_IT = "Save the page with your browser into the sources folder."
@@ -62,6 +66,7 @@ class Fetched:
     final_url: str
     etag: str
     last_modified: str
+    file_name: str = ""  # what the server would have it saved as
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +319,21 @@ def _fetched(status: Literal["fetched", "unchanged"], answer: Answer, url: str, 
         url,
         answer.headers.get("etag", kept.etag),
         answer.headers.get("last-modified", kept.last_modified),
+        _file_name(answer.headers.get("content-disposition", "")),
     )
+
+
+def _file_name(disposition: str) -> str:
+    """The name in a `Content-Disposition`, in any of its forms, without folders; '' when it gives none."""
+    if "name" not in disposition.lower():
+        return ""
+    if encoded := _ENCODED_NAME.search(disposition):  # stands beside a plain one for old browsers
+        name = encoded[1]
+    else:
+        message = email.message.Message()
+        message["Content-Disposition"] = "".join(filter(str.isprintable, disposition))
+        name = message.get_filename() or ""
+    return PurePosixPath(unquote(name).replace("\\", "/")).name.strip()[:200]
 
 
 def _refresh(fetched: Fetched, answer: Answer) -> str:

@@ -46,6 +46,7 @@ class ReadJob:
     fetched: str = ""  # time of reading, for the readable copy
     title: str = ""  # given beside the address by the person who listed it
     clip: bool = False  # a Web Clipper note
+    file_name: str = ""  # under which a server would have its answer saved
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ def too_large(job: ReadJob, megabytes: int) -> ReadResult:
 
 def document_of(data: bytes, job: ReadJob) -> Document:
     """The document in `data`: cleaned, judged and anchored. Raises SourceError with the outcome."""
-    sniffed = sniff(data, job.name, job.content_type)
+    sniffed = sniff(data, job.name, job.content_type, job.file_name)
     extracted = _extract(sniffed, job)
     parts, removed, smuggled = _clean(extracted.parts)
     if not parts:
@@ -256,7 +257,7 @@ def _previous(job: ReadJob) -> Document | None:
 
 def _title(extracted: Extracted, parts: tuple[Part, ...], job: ReadJob) -> str:
     """The source's own title, else the one given beside its address, its first heading, or its file name."""
-    stem = _stem(job.name)
+    stem = _stem(job.file_name or job.name)
     named_by_file = extracted.media == "pdf" or (extracted.media == "markdown" and not job.clip)
     for candidate in (extracted.title, job.title, "" if named_by_file else first_heading(parts)):
         title = sensible(sanitise.clean(candidate)[0])
