@@ -26,7 +26,6 @@ from tasks.extraction.extracted import Extracted, one_line, table
 from tasks.records import BlockKind, Outcome, Part
 
 _BLOCKS = frozenset({"p", "head", "list", "table", "quote", "code", "div", "item", "row", "cell"})
-_STRUCK = ("<del", "<s>", "<s ", "<strike", "<DEL", "<S>")
 _DEEPEST = 12
 _BREAK = "\x1e"  # stands for a line break; line ends of the page's own text mean nothing
 
@@ -39,13 +38,11 @@ def extract(text: str, name: str = "", url: str = "") -> Extracted:
         raise SourceError(
             name, Outcome.NO_CONTENT, "the page holds no readable HTML", "Save the page again from a browser."
         )
-    if "<sup" in text or "<math" in text or "<SUP" in text:
-        html_marks.spell_out(tree)
-    if any(map(text.__contains__, _STRUCK)):
-        html_marks.strike_out(tree)
+    # elements are found in the tree sooner than their names in the text
+    html_marks.spell_out(tree)
+    html_marks.strike_out(tree)
     html_marks.part_blocks(tree)
-    if "<td" in text or "<TD" in text:
-        html_marks.part_cells(tree)
+    html_marks.part_cells(tree)
     hidden = hidden_html.remove(tree, text)
     stated = html_metadata.read(tree, url)
     parts = preformatted.parts(tree)

@@ -142,8 +142,10 @@ def _line(node: Any, depth: int) -> str:
 
 
 def _replace(element: Any, text: str) -> None:
-    """Puts text in an element's place."""
+    """Puts text in an element's place; the page's root stays."""
     parent, before = element.getparent(), element.getprevious()
+    if parent is None:
+        return
     words = text + (element.tail or "")
     if before is not None:
         before.tail = (before.tail or "") + words
