@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tasks.sources.source_list import read_list
+from tasks.sources.source_list import read_inbox, read_list
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,24 @@ def test_a_tab_is_named_as_the_cause() -> None:
     """The step helps with what is wrong there."""
     (problem,) = read_list(b"web:\n\t- https://a.org/\n", "s.yaml").problems
     assert (problem.line, problem.next_step) == (2, "Indent with blanks, not with tabs.")
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "读 https://a.org/路，然后（https://b.org/）。",
+        "==https://a.org/路== and ~~https://b.org/~~",
+        "\\_ https://a.org/路 <a class=x href='https://b.org/'>B</a>",
+    ],
+    ids=["wide stops", "marks", "tags"],
+)
+def test_addresses_in_all_kinds_of_text(note: str) -> None:
+    """What stands around an address, and right behind it, is no part of it, and the next one is seen."""
+    listing = read_inbox(note.encode(), "inbox.md")
+    assert [one.location for one in listing.found] == ["https://a.org/%E8%B7%AF", "https://b.org/"]
+
+
+def test_escaped_marks_belong_to_an_address() -> None:
+    """Some editors write a backslash before every underscore."""
+    listing = read_inbox(b"- https://a.org/the\\_old\\_lamp by Ida\n", "inbox.md")
+    assert [(one.location, one.title) for one in listing.found] == [("https://a.org/the_old_lamp", "by Ida")]

@@ -6,9 +6,11 @@ A wrong entry is reported with its line and costs nothing but itself.
 from __future__ import annotations
 
 import difflib
+import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import yaml
@@ -27,6 +29,7 @@ _TITLE_CHARS = 200
 _PARAGRAPH_CHARS = 20_000
 _ADDRESS = re.compile(r"(?<![A-Za-z0-9_/.@])(?:https?://|www\.)[^\s<>\"`|\\^{}]{1,4000}", re.IGNORECASE)
 _MAY_LINK = re.compile(r"://|www\.|\]", re.IGNORECASE)
+_HREF = re.compile(r"""<a\b[^>]*?\bhref\s*=\s*["']?(https?://[^"'\s>]+)""", re.IGNORECASE)
 _WIDE_STOPS = "、。，．：；！？「」『』【】《》〈〉（）…”“’‘»«"
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _COMMENT = re.compile(r"%%.*?%%", re.DOTALL)
@@ -228,8 +231,7 @@ def _pasted(tokens: Sequence[Token], line: int, in_item: bool) -> list[_Pasted]:
     pasted: list[_Pasted] = []
     words: list[str] = []
     href, label, depth = "", "", 0
-    for token in tokens:
-        kind, content = token.type, token.content
+    for kind, content, token in _unescaped(tokens):
         if kind in {"softbreak", "hardbreak"}:
             line += 1
             words.append("\n")
@@ -246,19 +248,44 @@ def _pasted(tokens: Sequence[Token], line: int, in_item: bool) -> list[_Pasted]:
         elif depth:
             label += content
         elif kind == "text":
-            for match in _ADDRESS.finditer(content):
-                pasted.append(_Pasted(_trim(match[0]), line, ""))
-            words.append(_ADDRESS.sub(" ", content))
+            bare, rest = _bare(content)
+            pasted += [_Pasted(url, line, "") for url in bare]
+            words.append(rest)
+        elif kind == "html_inline" and (link := _HREF.match(content)):
+            pasted.append(_Pasted(html.unescape(link[1]), line, ""))
     alone = len(pasted) == 1 and in_item
     beside = re.sub(r"^\s*\[[ xX/-]\]\s+", "", "".join(words).split("\n\n")[0]).strip(" \t\n-–—:|·•*,;()[]")
     title = beside if alone and len(beside) <= 120 else ""
     return [_Pasted(one.url, one.line, one.title or title) for one in pasted]
 
 
+def _unescaped(tokens: Sequence[Token]) -> Iterator[tuple[str, str, Token]]:
+    """Kind, content and token of each; escaped marks, as in `a\\_b`, belong to the text around them."""
+    for is_text, run in groupby(tokens, lambda token: token.type in ("text", "text_special")):
+        several = list(run)
+        if is_text:
+            yield "text", "".join(token.content for token in several), several[0]
+        else:
+            yield from ((token.type, token.content, token) for token in several)
+
+
+def _bare(text: str) -> tuple[list[str], str]:
+    """The bare addresses in a text, and the text without them."""
+    found: list[str] = []
+    rest, place = "", 0
+    while match := _ADDRESS.search(text, place):
+        before = text[place : match.start()]
+        # full stops of the scripts without blanks end an address, and another one may stand right behind them
+        cut = min((at for at in map(match[0].find, _WIDE_STOPS) if at > 0), default=len(match[0]))
+        url = match[0][:cut]
+        found.append(_trim(url.rstrip("=") if before.endswith("==") else url))
+        rest += f"{before} "
+        place = match.start() + cut
+    return found, rest + text[place:]
+
+
 def _trim(url: str) -> str:
     """A bare address without the punctuation of the sentence around it (as GitHub's Markdown cuts it)."""
-    cut = min((place for place in map(url.find, _WIDE_STOPS) if place > 0), default=len(url))
-    url = url[:cut]
     while url:
         last = url[-1]
         if last in ".,;:!?'\"*_~" or (last in ")]" and url.count(last) > url.count("(" if last == ")" else "[")):
