@@ -124,11 +124,11 @@ def test_the_whole_sequence_gives_what_it_gives_alone() -> None:
     boxes = "".join(f"<div><span>{number}. {SENTENCE * 2}</span></div>" for number in range(12))
     text = page(f"<article><p>Short.</p></article>{boxes}")
     alone = trafilatura.bare_extraction(text, include_comments=False)
-    assert words(whole_article.body(html_tree.parse(text), "")) == words(alone.body)
+    assert words(whole_article.body(html_tree.parse(text))) == words(alone.body)
 
 
 def test_stop_words_are_those_of_every_language() -> None:
     """Words of languages that stand far apart are known, in lower case."""
-    whole_article.body(html_tree.parse(page("<div>little</div>")), "")
+    whole_article.body(html_tree.parse(page("<div>little</div>")))
     external.jt_stoplist_init()
     assert {"the", "und", "это", "και"} <= set(external.JT_STOPLIST or ())

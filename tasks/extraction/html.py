@@ -49,7 +49,7 @@ def extract(text: str, name: str = "", url: str = "") -> Extracted:
     if not parts:
         body = plain_article.body(tree, text)
         if body is None:
-            body = whole_article.body(tree, url)
+            body = whole_article.body(tree)
         parts = () if body is None else tuple(_parts(body, 0))
         if not web_walls.long_enough(parts):
             parts = small_page.parts(tree, parts)

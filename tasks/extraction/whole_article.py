@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from copy import copy
 from functools import cache
 from typing import Any
 
 
-def body(tree: Any, url: str) -> Any | None:
+def body(tree: Any) -> Any | None:
     """The article's body as trafilatura gives it, or None when it finds none. The tree is not changed."""
-    import trafilatura
+    from trafilatura.core import trafilatura_sequence  # within `bare_extraction`, which goes on to write its Markdown
 
     _prepare_justext()
-    document: Any = trafilatura.bare_extraction(tree, url=url or None, include_comments=False)
-    return None if document is None else document.body
+    with suppress(TypeError, ValueError):
+        found, text, _, _ = trafilatura_sequence(copy(tree), _options())
+        return found if text else None
+    return None
+
+
+@cache
+def _options() -> Any:
+    from trafilatura.settings import Extractor
+
+    return Extractor(comments=False)
 
 
 @cache
