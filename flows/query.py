@@ -146,14 +146,23 @@ class _Telling:
         passages = answering_model.shown(found)
         references = {passage.reference.number: passage.reference for passage in passages}
         stood = said = False
+        known: set[str] = set()
+        count = 0
         try:
             asked = answering_model.prompt(found.question, passages, found.snapshot)
             for text in answering_model.written(asker.stream(asked)):
                 said = True
+                count += 1
+                if count > answering_model.MOST_SENTENCES:
+                    self.note = f"The model wrote on and on; what follows its first {count - 1} sentences is left out."
+                    break
                 told = answering_model.judged(text, passages, found.question)
+                if told is None or told.text in known:
+                    continue
+                known.add(told.text)
                 if isinstance(told, Cut):
                     self.cut.append(told)
-                elif told is not None:
+                else:
                     stood = True
                     yield from self._sentence(told, [references[number] for number in told.citations])
         except ModelError as error:
@@ -170,7 +179,9 @@ class _Telling:
             self.state = "gap"
             self.note = "The model finds no answer in the pages that were found."
             return
-        if not self.trouble:
+        if not said and not self.trouble:
+            self.note = "The model wrote nothing; this is what the pages say themselves."
+        elif not self.trouble:
             self.note = "Nothing that the model wrote is carried by the pages; this is what they say themselves."
         yield from self.quotes()
 

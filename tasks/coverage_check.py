@@ -9,6 +9,7 @@ carry no fact of their own (`GLUE`) are free. The check errs on the side of doub
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ _SAME = str.maketrans(
     }
 )
 _ENDS = " \"'“”„«»‘’.…,;:"
+_DIGIT = re.compile(r"(?![0-9])\d")
 _NUMBER = re.compile(r"\d+(?:[.,:/\u202f'’]\d+)*")
 _THOUSANDS = re.compile(r"(?<=\d)[,.'’\u202f](?=\d{3}(?!\d))")
 _COMMAS = re.compile(r"(?<=\d)[,'’\u202f](?=\d{3}(?!\d))")
@@ -218,6 +220,7 @@ def check(sentence: str, cited: Sequence[Quoted], context: str = "", titles: str
 
 def _held_against(sentence: str, places: str, context: str) -> tuple[State, tuple[str, ...], str]:
     """The verdict by the whole places: what does not even stand there is invented."""
+    sentence, places = _western(sentence), _western(places)
     ground = f"{places}\n{context}"
     if loop := _loop(sentence, places):
         return State.INVENTED, (loop,), f"it says '{loop}' again and again"
@@ -241,6 +244,13 @@ def _held_against(sentence: str, places: str, context: str) -> tuple[State, tupl
     return State.COVERED, (), ""
 
 
+def _western(text: str) -> str:
+    """The text with the decimal digits of every script as 0 to 9, so that '١٩٤١' is 1941."""
+    if text.isascii() or not _DIGIT.search(text):
+        return text
+    return _DIGIT.sub(lambda match: str(unicodedata.decimal(match[0])), text)
+
+
 def _loop(sentence: str, places: str) -> str:
     """Words that a sentence says three times and more, and its place less often; '' for none."""
     words = sentence.split()
@@ -251,6 +261,7 @@ def _loop(sentence: str, places: str) -> str:
 
 def _doubts(sentence: str, near: str, context: str, titles: str) -> tuple[str, ...]:
     """What of a sentence does not stand in the cited words and the names it may use."""
+    sentence, near = _western(sentence), _western(near)
     lent = f"{near}\n{context}"
     found = [*sorted(_exact_numbers(sentence) - _exact_numbers(lent)), *_missing_names(sentence, lent, alike=False)]
     found += _words(sentence, f"{lent}\n{titles}")[1]

@@ -11,6 +11,7 @@ import threading
 import traceback
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -267,6 +268,55 @@ def test_retry_after_is_obeyed(model: Loopback) -> None:
     asker = client(model, clock)
     assert asker.ask(PROMPT, Facts).title == "Z3"
     assert sum(clock.slept) == pytest.approx(17, abs=0.5) and asker.spent.calls == 2
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 503, 529])
+@pytest.mark.parametrize(
+    ("header", "told", "least", "most"),
+    [
+        ("Retry-After", "7", 7, 7.5),
+        ("Retry-After", "7.5", 7.5, 8),
+        ("retry-after-ms", "7500", 7.5, 8),
+        ("Retry-After", "Wed, 21 Oct 2015 07:28:00 GMT", 1, 3),
+        ("Retry-After", "0", 1, 3),
+        ("Retry-After", "-5", 1, 3),
+        ("Retry-After", "soon", 1, 3),
+    ],
+    ids=range(7),
+)
+def test_every_form_of_retry_after_is_understood(
+    model: Loopback, status: int, header: str, told: str, least: float, most: float
+) -> None:
+    """Seconds and parts of them; what says nothing, or 'at once', leaves our own pause."""
+    clock = FakeClock()
+    model.script(Reply(status, b"{}", {header: told, "Content-Type": "application/json"}), GOOD)
+    assert client(model, clock).ask(PROMPT, Facts).title == "Z3"
+    assert least <= sum(clock.slept) <= most
+
+
+@pytest.mark.parametrize(("seconds", "waited"), [(30, True), (7200, False)])
+def test_a_date_to_wait_for_is_understood(model: Loopback, seconds: int, waited: bool) -> None:
+    """One that is hours away is not waited for."""
+    clock = FakeClock()
+    when = (datetime.now(UTC) + timedelta(seconds=seconds)).strftime("%a, %d %b %Y %H:%M:%S GMT")
+    model.script(Reply(429, b"{}", {"Retry-After": when, "Content-Type": "application/json"}), GOOD)
+    if waited:
+        assert client(model, clock).ask(PROMPT, Facts).title == "Z3"
+        assert 0 < sum(clock.slept) <= seconds
+    else:
+        assert kind_of(model, clock) == Kind.UNAVAILABLE and clock.slept == []
+
+
+def test_a_stream_waits_only_as_long_as_it_is_told(model: Loopback) -> None:
+    """A provider that asks for seconds is waited for; one that says nothing, or minutes, is not."""
+    clock = FakeClock()
+    model.script(Reply(429, b"{}", {"Retry-After": "3", "Content-Type": "application/json"}), streamed("Fine."))
+    assert "".join(client(model, clock).stream(PROMPT)) == "Fine." and sum(clock.slept) == pytest.approx(3, abs=0.5)
+    for headers in ({}, {"Retry-After": "60"}):
+        model.script(Reply(429, b"{}", {**headers, "Content-Type": "application/json"}), streamed("Fine."))
+        with pytest.raises(ModelError):
+            list(client(model, waiting := FakeClock()).stream(PROMPT))
+        assert waiting.slept == []
 
 
 def test_a_wait_of_hours_is_not_waited_for(model: Loopback) -> None:

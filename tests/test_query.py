@@ -170,6 +170,31 @@ def test_nothing_carried_means_the_pages_speak(wiki: Engine) -> None:
     assert len(told.cut) == 2
 
 
+def test_a_model_that_repeats_itself_is_heard_once(wiki: Engine) -> None:
+    """And one that writes on without an end is stopped, and that is said."""
+    again = answer(wiki, "who built the Z3", asker=Scripted("Konrad Zuse built the Z3 in Berlin. [1] " * 20))
+    assert [one.text for one in again.sentences] == ["Konrad Zuse built the Z3 in Berlin."]
+    endless = answer(wiki, "who built the Z3", asker=Scripted("Konrad Zuse built the Z3 in Berlin. [1] " * 500))
+    assert (len(endless.sentences), "on and on" in endless.note) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("said", "state", "note"),
+    [
+        ("", "answered", "wrote nothing"),
+        ("NO ANSWER: the passages do not say.", "gap", "finds no answer"),
+        ('{"tool": "search", "arguments": {"question": "Z3"}}', "answered", "carried"),
+        ("<tool_call>search('Z3 Zuse Berlin')</tool_call>", "answered", "carried"),
+        ("I'm sorry, but I can't help with that.", "answered", "carried"),
+    ],
+)
+def test_what_is_no_answer_is_none(wiki: Engine, said: str, state: str, note: str) -> None:
+    """Calls of tools that nobody offered, refusals, nothing at all: the pages speak, or the gap is said."""
+    told = answer(wiki, "who built the Z3", asker=Scripted(said))
+    assert told.state == state and note in told.note
+    assert {one.checked for one in told.sentences} <= {"quoted"} and bool(told.sentences) is (state == "answered")
+
+
 def test_a_question_in_another_script_is_looked_up_translated_too(tmp_path: Path) -> None:
     """As written and translated, merged; an answer in another language than its source is marked."""
 

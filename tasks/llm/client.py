@@ -33,6 +33,7 @@ M = TypeVar("M", bound=BaseModel)
 
 _LEAST_IN_A_ROW = 3          # questions given up one after the other, after which the run asks no more
 _LONGEST_WAIT = 300.0        # seconds that a provider may ask us to wait; more, and the question is given up
+_LONGEST_PATIENCE = 20.0     # the same where somebody waits for a stream
 _FIRST_PAUSE, _MOST_PAUSE = 2.0, 60.0
 _SHOWN_AGAIN = 20_000        # characters of a refused reply that the model is shown
 
@@ -125,15 +126,38 @@ class Client:
         raise ModelError(Kind.INVALID, f"its reply was refused twice: {reason}", served.name.full)
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
-        """The reply as plain text, piece by piece. Raises ModelError, also in the middle."""
+        """The reply as plain text, piece by piece. Raises ModelError, also in the middle.
+
+        Somebody waits for it, so it is asked for again only when the provider says how soon that may be.
+        """
         served = self._models[prompt.role]
         worded = wording(prompt, None)
         call = Call(worded.system, worded.question, (), None, self._endpoint.max_output_tokens,
                     self._endpoint.timeout_seconds)
+        tries = 0
+        while True:
+            said = False
+            try:
+                for piece in self._streamed(prompt.role, served, call):
+                    said = True
+                    yield piece
+            except CallFailed as failed:
+                tries += 1
+                soon = failed.passing and failed.wait is not None and failed.wait <= _LONGEST_PATIENCE
+                if said or not soon or tries > self._endpoint.retries or self._is_stopped(served):
+                    self._remember(failed, served)
+                    raise self._error(served, failed) from None
+                self._pause(tries - 1, failed)
+            else:
+                self._fared_well(served)
+                return
+
+    def _streamed(self, role: Role, served: Served, call: Call) -> Iterator[str]:
+        """One try of a stream, booked and counted. Raises CallFailed or ModelError."""
         most = self._most(served, call)
         self._refuse_if_stopped(served)
         with self._bucket.turn(most.tokens):
-            ticket = self._book(prompt.role, served, most)
+            ticket = self._book(role, served, most)
             said: list[str] = []
             used = most
             try:
@@ -145,11 +169,9 @@ class Client:
                 if not said and not failed.charged:
                     used = Usage(calls=1)
                 self._note(failed.kind)
-                self._remember(failed, served)
-                raise self._error(served, failed) from None
+                raise
             finally:
-                self._settle(prompt.role, ticket, used)
-            self._fared_well(served)
+                self._settle(role, ticket, used)
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -199,7 +221,7 @@ class Client:
 
     def _pause(self, number: int, failed: CallFailed) -> None:
         """Wait before the next try: as long as the provider asks, else longer each time."""
-        if failed.wait is not None:
+        if failed.wait:  # "at once", which clocks that differ make of a date, is not taken at its word
             self._bucket.pause(failed.wait)  # the others would meet the same limit
             return
         pause = min(_MOST_PAUSE, _FIRST_PAUSE * 2.0**number)

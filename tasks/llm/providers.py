@@ -178,7 +178,7 @@ def failure(error: BaseException, name: ModelName, keys: tuple[str, ...], settin
         if isinstance(one, ssl.SSLCertVerificationError):
             return CallFailed(Kind.UNAVAILABLE, f"the server's certificate is not trusted ({one.verify_message})",
                               "Check endpoint.base_url, and the machine's certificates.", final=True)
-    wait = error.retry_after if isinstance(error, ai.ModelAPIError) else None
+    wait = _wait(error)
     match error:
         case ai.ModelQuotaExceededError():
             return CallFailed(Kind.BUDGET, f"the provider wants payment first ({told})",
@@ -189,7 +189,7 @@ def failure(error: BaseException, name: ModelName, keys: tuple[str, ...], settin
         case ai.ModelRequestTimeout() | ai.ModelTimeoutError():
             return CallFailed(Kind.TIMED_OUT, f"there was no whole reply within {limit:g} s",
                               "Raise endpoint.timeout_seconds, or look whether the model hangs.", passing=True,
-                              charged=True)
+                              wait=wait, charged=True)
         case ai.ModelConnectionError():
             return CallFailed(Kind.UNAVAILABLE, f"it cannot be reached ({_root(chain, keys)})",
                               "Is the server running, and endpoint.base_url right?", passing=True)
@@ -212,6 +212,19 @@ def failure(error: BaseException, name: ModelName, keys: tuple[str, ...], settin
         case ai.ModelAPIError() | ai.UnexpectedModelBehavior():
             return CallFailed(Kind.INVALID, f"the answer is not that of a model ({told})", charged=True)
     return CallFailed(Kind.INVALID, f"the answer cannot be understood ({type(error).__name__}: {told})", charged=True)
+
+
+def _wait(error: BaseException) -> float | None:
+    """Seconds that the provider asks to wait, also as a fraction, which the library does not read."""
+    from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError
+
+    if not isinstance(error, ModelAPIError) or error.retry_after is not None:
+        return error.retry_after if isinstance(error, ModelAPIError) else None
+    told = (error.headers or {}).get("retry-after", "") if isinstance(error, ModelHTTPError) else ""
+    with contextlib.suppress(ValueError):
+        seconds = float(told.strip().removesuffix("s"))
+        return seconds if 0 <= seconds < float("inf") else None
+    return None
 
 
 def _address(name: ModelName, settings: Settings) -> str:
