@@ -110,3 +110,13 @@ def test_words_struck_through_are_not_said(tag: str) -> None:
     assert blocks(f"<html><body><p>The lamp of Fanal costs <{tag}>40</{tag}> 42 coins.</p>")[0][1] == (
         "The lamp of Fanal costs 42 coins."
     )
+
+
+def test_a_short_article_is_not_replaced_by_the_menus_around_it() -> None:
+    """Lists of links and headings of other articles are no structure that was lost."""
+    menu = "<ul><li><a href='/a'>Training</a></li><li><a href='/b'>Health</a></li></ul>"
+    more = "".join(f"<div><h3><a href='/{number}'>{number} things</a></h3></div>" for number in range(3))
+    words = "Juniors and young riders display their skills during the phases of the final in October. "
+    article = "".join(f"<p>{number}. {words * 2}</p>" for number in range(3))
+    found = blocks(f"<html><body><div>{menu}</div><article>{article}</article>{more}</body></html>")
+    assert [kind for kind, _ in found] == [BlockKind.PARAGRAPH] * 3

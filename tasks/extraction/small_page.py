@@ -41,7 +41,10 @@ def parts(tree: Any, found: tuple[Part, ...]) -> tuple[Part, ...]:
     own = tuple(_blocks(body, 0) if body.tag in ("body", "div", "span") else _block(body, 0))
     size = _size(own)
     kinds = {part.kind for part in own if part.kind in _STRUCTURED}
-    if size > SMALL or not kinds - {part.kind for part in found}:
+    kept = {part.kind for part in found}
+    if len(found) > 1:  # blocks were told apart, and headings with them: what else there is are those of other articles
+        kept.add(BlockKind.HEADING)
+    if size > SMALL or not kinds - kept:
         return found
     alike = size >= _LIKENESS * known and known >= _LIKENESS * size
     return own if alike or (not known and kinds - {BlockKind.HEADING, BlockKind.LIST}) else found
@@ -79,7 +82,7 @@ def _block(element: Any, depth: int) -> Iterator[Part]:
             yield Part(BlockKind.HEADING, text, level=_HEADINGS[tag])
     elif tag == "table":
         yield from _table(element, depth)
-    elif tag in ("ul", "ol", "menu"):
+    elif tag in ("ul", "ol", "menu") and not _is_menu(element):
         items = [one_line(_words(item)) for item in element if item.tag == "li"]
         marks = (f"{number}. " if tag == "ol" else "- " for number in range(1, len(items) + 1))
         if lines := [mark + item for mark, item in zip(marks, items, strict=True) if item]:
@@ -91,12 +94,20 @@ def _block(element: Any, depth: int) -> Iterator[Part]:
         text = "".join(element.itertext()).strip("\n")
         if text.strip():
             yield Part(BlockKind.CODE if "\n" in text else BlockKind.PARAGRAPH, text)
+    elif tag in ("ul", "ol", "menu"):
+        return
     elif depth < _DEEPEST:
         kind = BlockKind.QUOTE if tag == "blockquote" else BlockKind.PARAGRAPH
         for part in _blocks(element, depth):
             yield Part(kind, part.text) if part.kind is BlockKind.PARAGRAPH else part
     elif text := one_line(_words(element)):
         yield Part(BlockKind.PARAGRAPH, text)
+
+
+def _is_menu(element: Any) -> bool:
+    """Whether a list only leads to other pages: all its words stand in links."""
+    words = "".join(_words(element).split())
+    return bool(words) and words == "".join("".join(map(_words, element.iter("a"))).split())
 
 
 def _table(element: Any, depth: int) -> Iterator[Part]:
