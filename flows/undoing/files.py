@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from flows.listing import ROUTING, index_path
+from flows.made_rows import MadeRows
 from flows.reading_in import VAULT
 from flows.session import Session
 from flows.undoing import lists
@@ -254,7 +255,8 @@ class _Undoing:
         if path == ROUTING:
             text = lists.routing(now, former, standing, gone)
         else:
-            text = lists.index(now, former, standing, gone, self._back)
+            ours = MadeRows(self._state.reader, [*self._vault.pages.values(), *self._gone])
+            text = lists.index(now, former, standing, gone, self._back, ours)
         if one is not None and one.before == ABSENT and not standing:
             self._add(one, None, Changes())
         elif text != now:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from flows.made_rows import entry_of
 from tasks.markdown import links
 from tasks.navigation import index_page, route
 from tasks.pages.pages import stem_of
@@ -11,17 +12,18 @@ from tasks.records import PageRecord
 
 
 def index(now: str, former: str | None, standing: Mapping[str, PageRecord], gone: Collection[str],
-          back: Sequence[PageRecord]) -> str:
+          back: Sequence[PageRecord], ours: index_page.Ours) -> str:
     """The index to write. `former` is its text before the runs that are taken back, None when that cannot be had.
 
-    `standing` are live pages by slug, `gone` slugs of pages that go, `back` pages that come back.
+    `standing` are live pages by slug, `gone` slugs of pages that go, `back` pages that come back. `ours` tells rows
+    that no person wrote into.
     """
     wanted = set(_indexed(now)) & standing.keys()
     if former is None:
         wanted |= {page.slug for page in back}
-    text = index_page.drop(now if former is None else former, sorted(set(gone) - standing.keys()))
+    text = index_page.drop(now if former is None else former, sorted(set(gone) - standing.keys()), ours)
     missing = sorted(wanted - set(_indexed(text)))
-    return index_page.add(text, [_entry(standing[slug]) for slug in missing]) if missing else text
+    return index_page.add(text, [entry_of(standing[slug]) for slug in missing]) if missing else text
 
 
 def routing(now: str, former: str | None, standing: Mapping[str, PageRecord], gone: Collection[str]) -> str:
@@ -43,7 +45,3 @@ def _indexed(text: str) -> list[str]:
 
 def _routed(text: str) -> set[str]:
     return {stem_of(entry.target) for branch in route.parse(text) for entry in branch.entries}
-
-
-def _entry(page: PageRecord) -> index_page.Entry:
-    return index_page.Entry(page.slug, page.title, index_page.summary(page.markdown), page.tags)
