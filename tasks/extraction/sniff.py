@@ -15,51 +15,19 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from config.errors import SourceError
+from tasks.extraction import unread
 from tasks.extraction.decode import decode
 from tasks.records import Outcome
 
 MAX_UNPACKED = 200 * 1024 * 1024
-OCR = "Run text recognition (for example ocrmypdf) and drop the resulting PDF or text file here."
-TRANSCRIBE = "Transcribe it and drop the transcript (.vtt, .srt or .txt) here."
-
-_SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
-    (b"\x89PNG\r\n", "a picture (PNG)", OCR),
-    (b"\xff\xd8\xff", "a picture (JPEG)", OCR),
-    (b"GIF8", "a picture (GIF)", OCR),
-    (b"II*\x00", "a picture (TIFF)", OCR),
-    (b"MM\x00*", "a picture (TIFF)", OCR),
-    (b"BM", "a picture (BMP)", OCR),
-    (b"8BPS", "a picture (Photoshop)", OCR),
-    (b"ID3", "a sound file (MP3)", TRANSCRIBE),
-    (b"\xff\xfb", "a sound file (MP3)", TRANSCRIBE),
-    (b"\xff\xf3", "a sound file (MP3)", TRANSCRIBE),
-    (b"\xff\xf1", "a sound file (AAC)", TRANSCRIBE),
-    (b"OggS", "a sound file (Ogg)", TRANSCRIBE),
-    (b"fLaC", "a sound file (FLAC)", TRANSCRIBE),
-    (b"\x1aE\xdf\xa3", "a video (Matroska or WebM)", TRANSCRIBE),
-    (b"\x00\x00\x01\xba", "a video (MPEG)", TRANSCRIBE),
-    (b"7z\xbc\xaf\x27\x1c", "an archive (7z)", "Unpack it and drop the files here."),
-    (b"Rar!", "an archive (RAR)", "Unpack it and drop the files here."),
-    (b"\xfd7zXZ\x00", "an archive (xz)", "Unpack it and drop the files here."),
-    (b"BZh", "an archive (bzip2)", "Unpack it and drop the files here."),
-    (b"(\xb5/\xfd", "an archive (zstd)", "Unpack it and drop the files here."),
-    (b"{\\rtf", "a rich text file (RTF)", "Save it as .docx or PDF and drop that here."),
-    (b"%!PS", "a PostScript file", "Convert it to PDF (ps2pdf) and drop that here."),
-    (b"AT&TFORM", "a DjVu file", "Convert it to PDF and drop that here."),
-    (b"\x7fELF", "a program", "Remove it, or add it to sources.ignore."),
-    (b"MZ", "a program", "Remove it, or add it to sources.ignore."),
-    (b"SQLite format 3\x00", "a database (SQLite)", "Export what matters as text or CSV."),
-    (b"PAR1", "a table (Parquet)", "Export what matters as CSV."),
-)
-_CONTAINERS = {  # brands of ISO media files that are pictures
-    b"heic": "a picture (HEIC)",
-    b"heix": "a picture (HEIC)",
-    b"mif1": "a picture (HEIC)",
-    b"avif": "a picture (AVIF)",
-}
 _OFFICE = {"word/document.xml": "docx", "ppt/presentation.xml": "pptx", "xl/workbook.xml": "xlsx"}
 _MARKDOWN_NAMES = frozenset({".md", ".markdown", ".mdown", ".mkd"})
 _PLAIN_NAMES = frozenset({".txt", ".text", ".log", ".rst", ".org", ".tex", ".adoc"})
+_PROGRAM_NAMES = frozenset((
+    ".py", ".js", ".mjs", ".ts", ".tsx", ".jsx", ".css", ".scss", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".java",
+    ".kt", ".go", ".rs", ".rb", ".pl", ".lua", ".r", ".jl", ".swift", ".scala", ".sh", ".bash", ".zsh", ".bat",
+    ".sql", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".properties", ".env", ".bib", ".diff", ".patch",
+))  # fmt: skip
 _HTML_NAMES = frozenset({".html", ".htm", ".xhtml", ".xht", ".asp", ".aspx", ".php"})
 _MAIL_LINES = frozenset({"from", "to", "subject", "date", "received", "return-path", "message-id", "mime-version"})
 _PDF = re.compile(rb"%PDF-\d")
@@ -68,10 +36,6 @@ _MARKUP_START = re.compile(
 )
 _MARKUP = re.compile(r"<(?:html|head|body|article|main|p|div|h1|table|ul)\b[^>]*>", re.IGNORECASE)
 _SRT = re.compile(r"\s*(?:\d+[ \t]*\n\s*)?\d{1,3}:\d\d:\d\d[,.]\d{1,3}(?:\s*-->\s*|,)\d{1,3}:\d\d:\d\d[,.]\d{1,3}")
-_SHORTCUT = re.compile(
-    r"\[(?:InternetShortcut|\{[0-9A-F-]{36}\}).*?^URL=(\S+)|<\?xml.*?<plist.*?<key>URL</key>\s*<string>([^<\s]+)</string>",
-    re.DOTALL | re.MULTILINE,
-)
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _BINARY = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
@@ -80,7 +44,7 @@ _BINARY = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 class Sniffed:
     """A source's kind (the extractor's name), its bytes without wrapping, and its text when it is a text."""
 
-    kind: str  # pdf html markdown text mail csv docx pptx xlsx vtt srt transcript timedtext
+    kind: str  # pdf html markdown text mail program notebook csv docx pptx xlsx vtt srt transcript timedtext
     data: bytes
     text: str = ""
     encoding: str = ""
@@ -120,8 +84,8 @@ def sniff(data: bytes, name: str = "", content_type: str = "", file_name: str = 
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return Sniffed(_zip_kind(data, name), data)
     if data.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
-        raise _legacy_office(data, name)
-    _refuse_known(data, name, is_note)
+        raise unread.legacy_office(data, name)
+    unread.refuse_bytes(data, name, is_note)
     decoded = decode(data, content_type)
     if decoded is None or len(_BINARY.findall(decoded.text, 0, 20_000)) * 50 > min(len(decoded.text), 20_000):
         broken = ending in (".pdf", ".docx", ".pptx", ".xlsx")
@@ -205,6 +169,13 @@ def _zip_kind(data: bytes, name: str) -> str:
         raise SourceError(
             name, Outcome.UNSUPPORTED, "it is a binary Excel file (xlsb)", "Save it as .xlsx and drop that here."
         )
+    if any(part.endswith(".iwa") or part in ("Index.zip", "index.apxl") for part in names):
+        raise SourceError(
+            name,
+            Outcome.UNSUPPORTED,
+            "it is a file of Pages, Numbers or Keynote",
+            "Export it as PDF and drop that here.",
+        )
     if "opendocument" in media:
         raise SourceError(
             name,
@@ -217,57 +188,6 @@ def _zip_kind(data: bytes, name: str) -> str:
             name, Outcome.UNSUPPORTED, "it is an e-book (EPUB)", "Convert it to PDF or HTML and drop that here."
         )
     raise SourceError(name, Outcome.UNSUPPORTED, "it is an archive (zip)", "Unpack it and drop the files here.")
-
-
-def _legacy_office(data: bytes, name: str) -> SourceError:
-    """The error for OLE files: encrypted new office files, and the office files of before 2007."""
-
-    def holds(stream: str) -> bool:
-        return stream.encode("utf-16-le") in data
-
-    if holds("EncryptedPackage"):
-        return SourceError(
-            name,
-            Outcome.NEEDS_PASSWORD,
-            "the office file is protected by a password",
-            "Save a copy without the password and drop that here.",
-        )
-    for stream, what, target in (
-        ("WordDocument", "Word", ".docx"),
-        ("PowerPoint Document", "PowerPoint", ".pptx"),
-        ("Workbook", "Excel", ".xlsx"),
-        ("Book", "Excel", ".xlsx"),
-    ):
-        if holds(stream):
-            return SourceError(
-                name,
-                Outcome.UNSUPPORTED,
-                f"it is an old {what} file, of before 2007",
-                f"Convert it: open it and save it as {target}, and drop that here.",
-            )
-    return SourceError(
-        name,
-        Outcome.UNSUPPORTED,
-        "it is an old Microsoft file (mail, installer or other)",
-        "Save it as PDF, docx or text and drop that here.",
-    )
-
-
-def _refuse_known(data: bytes, name: str, is_note: bool) -> None:
-    """Raises `unsupported` for kinds that nightwiki knows but does not read."""
-    if data[4:8] == b"ftyp":
-        what = _CONTAINERS.get(data[8:12], "a video or sound file (MP4)")
-        raise SourceError(name, Outcome.UNSUPPORTED, f"it is {what}", OCR if "picture" in what else TRANSCRIBE)
-    if data[:4] == b"RIFF" and data[8:12] in (b"WEBP", b"WAVE", b"AVI "):
-        what = {b"WEBP": "a picture (WebP)", b"WAVE": "a sound file (WAV)", b"AVI ": "a video (AVI)"}[data[8:12]]
-        raise SourceError(name, Outcome.UNSUPPORTED, f"it is {what}", OCR if "picture" in what else TRANSCRIBE)
-    if data[257:262] == b"ustar":
-        raise SourceError(name, Outcome.UNSUPPORTED, "it is an archive (tar)", "Unpack it and drop the files here.")
-    for signature, what, next_step in _SIGNATURES:
-        if data.startswith(signature) and not (is_note and signature.isascii() and signature.isalnum()):
-            if len(signature) == 2 and signature.isascii() and b"\x00" not in data[:64]:
-                continue  # a text that happens to begin with these two letters
-            raise SourceError(name, Outcome.UNSUPPORTED, f"it is {what}", next_step)
 
 
 def _is_json(text: str) -> bool:
@@ -283,9 +203,7 @@ def _is_json(text: str) -> bool:
 def _text_kind(text: str, ending: str, media_type: str, name: str) -> tuple[str, str]:
     """Kind of a decoded text, and the text an extractor shall read (of a saved mail-like page its HTML part)."""
     start = text[:4096].lstrip("\ufeff \t\r\n")
-    if shortcut := _SHORTCUT.match(start):
-        step = f"List {shortcut[1] or shortcut[2]} in sources.yaml."
-        raise SourceError(name, Outcome.UNSUPPORTED, "it is a shortcut to a web address", step)
+    unread.refuse_text(start, name)
     if start.startswith("WEBVTT"):
         return "vtt", text
     if _SRT.match(text):
@@ -295,6 +213,8 @@ def _text_kind(text: str, ending: str, media_type: str, name: str) -> tuple[str,
 
         if is_transcript(text):
             return "transcript", text
+        if start[0] == "{" and (ending == ".ipynb" or '"nbformat"' in text) and _is_json(text):
+            return "notebook", text
         if ending == ".json" or media_type.endswith("json") or _is_json(text):
             raise SourceError(
                 name,
@@ -322,7 +242,7 @@ def _text_kind(text: str, ending: str, media_type: str, name: str) -> tuple[str,
         if re.search(r"<(?:transcript|timedtext)\b[^>]*>\s*(?:<body>\s*)?<(?:text|p)\s", start):
             return "timedtext", text
         if "<svg" in start:
-            raise SourceError(name, Outcome.UNSUPPORTED, "it is a picture (SVG)", OCR)
+            raise SourceError(name, Outcome.UNSUPPORTED, "it is a picture (SVG)", unread.OCR)
         if "<html" not in start:
             raise SourceError(
                 name,
@@ -332,7 +252,7 @@ def _text_kind(text: str, ending: str, media_type: str, name: str) -> tuple[str,
             )
         return "html", text
     if start.startswith("<svg"):
-        raise SourceError(name, Outcome.UNSUPPORTED, "it is a picture (SVG)", OCR)
+        raise SourceError(name, Outcome.UNSUPPORTED, "it is a picture (SVG)", unread.OCR)
     looks_html = media_type in ("text/html", "application/xhtml+xml") or ending in _HTML_NAMES
     if (looks_html and "<" in text) or (
         ending not in _PLAIN_NAMES and start.startswith("<") and len(_MARKUP.findall(text[:20_000])) >= 3
@@ -344,7 +264,7 @@ def _text_kind(text: str, ending: str, media_type: str, name: str) -> tuple[str,
         raise SourceError(
             name, Outcome.UNREADABLE, f"it is named {ending} but holds something else", "Copy or download it again."
         )
-    return "text", text
+    return ("program" if ending in _PROGRAM_NAMES else "text"), text
 
 
 def _is_mail(start: str, ending: str, media_type: str) -> bool:

@@ -1,10 +1,12 @@
-"""Plain text and separated tables: paragraphs as their writer set them."""
+"""Plain text, separated tables, programs and notebooks: paragraphs and lines as their writer set them."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 from tasks.extraction.extracted import Extracted, table, unwrapped
@@ -96,6 +98,27 @@ def _title(text: str) -> str:
         and any(c.isalpha() for c in first)
         else ""
     )
+
+
+def extract_program(text: str) -> Extracted:
+    """A program, or settings, line by line: joined they would be nonsense."""
+    return Extracted("text", (Part(BlockKind.CODE, text.strip("\n")),) if text.strip() else ())
+
+
+def extract_notebook(text: str) -> Extracted:
+    """The words and the programs of a notebook (Jupyter), without what the programs wrote."""
+    from tasks.extraction import markdown
+
+    parts: list[Part] = []
+    for cell in json.loads(text).get("cells", ()):
+        source = cell.get("source", "")
+        words = "".join(map(str, source)) if isinstance(source, list) else str(source)
+        if cell.get("cell_type") == "markdown":
+            parts += [replace(part, anchor="") for part in markdown.extract(words).parts]
+        elif cell.get("cell_type") == "code" and words.strip():
+            parts.append(Part(BlockKind.CODE, words.strip("\n")))
+    title = next((part.text for part in parts if part.kind is BlockKind.HEADING and part.level == 1), "")
+    return Extracted("text", tuple(parts), title=title)
 
 
 def extract_csv(text: str) -> Extracted:

@@ -212,10 +212,11 @@ def _extract(sniffed: Sniffed, job: ReadJob) -> Extracted:
             from tasks.extraction import mail as extract_mail
 
             return extract_mail.extract(sniffed.data, sniffed.text, job.name)
-        case "csv":
+        case "csv" | "program" | "notebook":
             from tasks.extraction import text as extract_text
 
-            return extract_text.extract_csv(sniffed.text)
+            others = {"csv": extract_text.extract_csv, "notebook": extract_text.extract_notebook}
+            return others.get(sniffed.kind, extract_text.extract_program)(sniffed.text)
         case _:
             from tasks.extraction import text as extract_text
 
