@@ -27,3 +27,21 @@ from tasks.compiling.language import guess
 def test_small_words_tell_the_language(text: str, language: str) -> None:
     """What is not plain is not guessed."""
     assert guess([text]) == language
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The tower stands on a rock in the bay.", "en"),
+        ("Die Türme sind im Sommer jeden Tag geöffnet und im Winter nur am Sonntag.", "de"),
+        ("Der Turm steht auf einem Felsen in der Bucht.", "de"),
+        ("La tour est sur un rocher dans la baie, et le phare aussi.", "fr"),
+        ("La torre está en una roca de la bahía y se puede visitar.", "es"),
+        ("La torre si trova su uno scoglio della baia ed è aperta.", "it"),
+        ("A torre fica numa rocha da baía e não está aberta no inverno.", "pt"),
+        ("De toren staat op een rots in de baai.", "nl"),
+    ],
+)
+def test_one_sentence_is_enough(text: str, language: str) -> None:
+    """A note of a sentence and a table has its headings in its own language."""
+    assert guess([text]) == language

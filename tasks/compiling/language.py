@@ -13,13 +13,19 @@ _SCRIPTS = (
     ("ar", re.compile("[\u0600-\u06ff]")),
 )
 _SMALL = {
-    "en": "the of and to was were is that with for by which from are",
-    "de": "der die das und ist wurde war mit von den dem ein eine einer nicht auf für sich auch",
-    "fr": "le les des et est dans une du pour par sur qui était avec été pas aux",
-    "es": "el los las y es una del por con para que en fue su como más",
-    "it": "il gli di e è una della del che per con nel sono stato anche fu",
-    "pt": "o os as e é uma do da que em com para não foi dos ao",
-    "nl": "de het een en van is was met op voor niet dat aan zijn werd",
+    "en": "the of and to was were is that with for by which from are at as it this be has have had not or an its on"
+    " but they their than",
+    "de": "der die das und ist wurde war mit von den dem ein eine einer nicht auf für sich auch im am sind wird wurden"
+    " bei nach aus nur als oder wie zum zur durch hat werden er sie dass aber noch vom beim über des einem einen",
+    "fr": "le les des et est dans une du pour par sur qui était avec été pas aux au il elle ce cette ont sont ne leur"
+    " mais ses plus",
+    "es": "el los las y es una del por con para que en fue su como más se al lo son pero sus desde muy tiene fueron"
+    " este esta",
+    "it": "il gli di e è una della del che per con nel sono stato anche fu dei delle alla dal nella si ha più degli suo"
+    " sua",
+    "pt": "o os as e é uma do da que em com para não foi dos ao no na nos nas pelo pela mais seu sua são foram por se",
+    "nl": "de het een en van is was met op voor niet dat aan zijn werd die door naar bij ook om uit nog maar dit deze"
+    " worden heeft wordt",
 }
 _HOLDERS: dict[str, tuple[str, ...]] = {
     word: tuple(language for language, words in _SMALL.items() if word in words.split())
