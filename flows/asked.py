@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from math import inf
 
 from pydantic import BaseModel, Field
 
@@ -20,6 +22,9 @@ log = logging.getLogger(__name__)
 
 LONG_QUESTION = 12
 """Words from which on a model is asked whether a question has parts; a shorter one is looked up as it is."""
+
+HELPING_SECONDS = 30.0
+"""Longest wait for a model that takes a question apart or translates it: without that it is answered, too."""
 
 MIXED = 0.05
 """Share of pages in the other script from which on a translation is worth a call."""
@@ -52,14 +57,18 @@ def look_up(
     exclude: Collection[str] = (),
     as_of: str = "",
     asker: Asker | None = None,
+    until: float = inf,
 ) -> LookedUp:
-    """The best `count` pages of each wiki for a question, its parts and its translation, merged."""
+    """The best `count` pages of each wiki for a question, its parts and its translation, merged.
+
+    A model is waited for half of the time that is left `until` a moment of the monotonic clock.
+    """
     plain_parts = questions.parts(question)
     if plain_parts:
         engine.embed_ahead((question, *plain_parts))
     first = engine.passages(question, count, filters, as_of=as_of, exclude=exclude)
-    parts = plain_parts or _parts_by_model(question, asker)
-    translated = _translated(question, first, asker)
+    parts = plain_parts or _parts_by_model(question, asker, until)
+    translated = _translated(question, first, asker, until)
     pinned = as_of or first.snapshot
     wordings = (*parts, translated) if translated else parts
     others = [engine.passages(one, count, filters, as_of=pinned, exclude=exclude) for one in wordings]
@@ -70,7 +79,11 @@ def look_up(
     return LookedUp(merged, parts, translated, tuple(by_part), tuple(uncovered) if covered else ())
 
 
-def _parts_by_model(question: str, asker: Asker | None) -> tuple[str, ...]:
+def _patience(until: float) -> float:
+    return max(1.0, min(HELPING_SECONDS, (until - time.monotonic()) / 2))
+
+
+def _parts_by_model(question: str, asker: Asker | None, until: float) -> tuple[str, ...]:
     """What a model takes a long question apart into; nothing when it fails: the whole is looked up anyway."""
     words = len(question.split())
     if asker is None or not LONG_QUESTION <= words <= 200:
@@ -81,6 +94,7 @@ def _parts_by_model(question: str, asker: Asker | None) -> tuple[str, ...]:
         "The user asks a wiki the question below. If it holds several questions that would be looked up on their own,"
         " list them, each complete in itself, at most 4. If it is one question, return an empty list. Add nothing.",
         (Part("question", question),),
+        seconds=_patience(until),
     )
     try:
         reply = asker.ask(prompt, _Parts)
@@ -92,7 +106,7 @@ def _parts_by_model(question: str, asker: Asker | None) -> tuple[str, ...]:
     return tuple(kept) if len(kept) > 1 else ()
 
 
-def _translated(question: str, found: Found, asker: Asker | None) -> str:
+def _translated(question: str, found: Found, asker: Asker | None, until: float) -> str:
     """The question in the script of the wiki's other pages, when a model is there and such pages are; else ''."""
     if asker is None or len(question) > 2_000:
         return ""
@@ -107,6 +121,7 @@ def _translated(question: str, found: Found, asker: Asker | None) -> str:
         f"Translate the question below into {target}. Keep names, numbers and technical terms as they are usual in"
         " that language. Answer with the translated question alone.",
         (Part("question", question),),
+        seconds=_patience(until),
     )
     try:
         reply = asker.ask(prompt, _Translation)

@@ -7,8 +7,10 @@ carry are let through. A gap is said as such: nothing that merely means somethin
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from config.errors import ModelError, NightwikiError
 from flows.asked import LookedUp, look_up
@@ -31,7 +33,7 @@ from tasks.answers.answering import (
     collected,
     renumbered,
 )
-from tasks.llm.ask import Asker, Spent
+from tasks.llm.ask import Asker, Kind, Spent
 from tasks.search.filters import Filters
 from tasks.search.result import Degraded
 
@@ -72,17 +74,20 @@ def answer_events(
     as_of: str = "",
     asker: Asker | None = None,
     trouble: Sequence[Degraded] = (),
+    seconds: float = inf,
 ) -> Iterator[Event]:
     """The answer as it comes: `Hits`, then each `Sentence` behind the `Cited` it needs, then `Done`; or `Failed`.
 
-    `trouble` is what the caller met on its way here, to be said in the answer.
+    `trouble` is what the caller met on its way here, to be said in the answer. A model that has not answered after so
+    many `seconds` leaves the answer to the pages.
     """
+    until = time.monotonic() + seconds
     if not question.strip():
         yield Failed("question", "is empty", 'Ask something: nightwiki query "who built the Z3"')
         return
     before = asker.spent if asker is not None else Spent()
     try:
-        looked_up = look_up(engine, question, PAGES, filters, (), as_of, asker)
+        looked_up = look_up(engine, question, PAGES, filters, (), as_of, asker, until)
     except NightwikiError as error:
         yield Failed(error.subject, error.cause, error.next_step)
         return
@@ -99,7 +104,7 @@ def answer_events(
         found.degraded,
         hits,
     )
-    telling = _Telling(looked_up)
+    telling = _Telling(looked_up, until)
     near = bool(found.pages) and found.pages[0].relevance >= NEAR
     if asker is not None and found.gap and near:
         yield from telling.by_model(asker)
@@ -117,6 +122,7 @@ class _Telling:
     """An answer while it is told: which references were given out, and what was cut."""
 
     looked_up: LookedUp
+    until: float  # on the monotonic clock: how long a model is waited for
     state: State = "answered"
     numbers: dict[tuple[str, str, int, int], int] = field(default_factory=dict)
     cut: list[Cut] = field(default_factory=list)
@@ -150,7 +156,9 @@ class _Telling:
         count = 0
         try:
             asked = answering_model.prompt(found.question, passages, found.snapshot)
-            for text in answering_model.written(asker.stream(asked)):
+            if self.until < inf:
+                asked = replace(asked, seconds=max(1.0, self.until - time.monotonic()))
+            for text in answering_model.written(self._in_time(asker.stream(asked))):
                 said = True
                 count += 1
                 if count > answering_model.MOST_SENTENCES:
@@ -184,6 +192,13 @@ class _Telling:
         elif not self.trouble:
             self.note = "Nothing that the model wrote is carried by the pages; this is what they say themselves."
         yield from self.quotes()
+
+    def _in_time(self, stream: Iterator[str]) -> Iterator[str]:
+        """The stream while there is time left. Raises ModelError."""
+        for piece in stream:
+            if time.monotonic() > self.until:
+                raise ModelError(Kind.TIMED_OUT, "there was no whole answer in time", "model", "Ask for a stream")
+            yield piece
 
     def done(self, asker: Asker | None, before: Spent) -> Done:
         """How it ended."""

@@ -9,6 +9,7 @@ import contextlib
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -49,6 +50,9 @@ if TYPE_CHECKING:
 
 MOST_RUNS = 1000
 """Runs that are looked through for one that is named."""
+
+ANSWER_SECONDS = 45.0
+"""How long a model is waited for where its answer is not streamed: many clients give up after a minute."""
 
 _KEPT_BOOKS = 4
 """Snapshots a wiki whose pages are kept ready to be listed."""
@@ -154,24 +158,28 @@ class Backend:
             trouble=(*troubles, *self._shelf.troubles()),
         )
 
-    def query(self, asked: QueryRequest) -> Iterator[Event]:
-        """The events of an answer as it is made; what is wrong with settings or model is said in the first and last."""
+    def query(self, asked: QueryRequest, seconds: float = inf) -> Iterator[Event]:
+        """The events of an answer as it is made; what is wrong with settings or model is said in the first and last.
+
+        A model is waited for no longer than some `seconds`.
+        """
         from flows.query import answer_events
         from tasks.answers.answering import Done, Hits
 
         engine, as_of = self._asked(asked)
         asker, troubles = self._shelf.asker(asked.wiki)
         troubles = (*troubles, *self._shelf.troubles())
-        for event in answer_events(engine, asked.question, asked.filters, as_of=as_of, asker=asker):
+        events = answer_events(engine, asked.question, asked.filters, as_of=as_of, asker=asker, seconds=seconds)
+        for event in events:
             if troubles and isinstance(event, Hits | Done):
                 event = replace(event, degraded=(*event.degraded, *troubles))
             yield event
 
-    def answer(self, asked: QueryRequest) -> Answer:
-        """The whole answer. Raises NightwikiError when there can be none."""
+    def answer(self, asked: QueryRequest, seconds: float = ANSWER_SECONDS) -> Answer:
+        """The whole answer, in time for a client that waits for it. Raises NightwikiError when there can be none."""
         from tasks.answers.answering import Failed, collected
 
-        told = collected(self.query(asked))
+        told = collected(self.query(asked, seconds))
         if isinstance(told, Failed):
             raise NightwikiError(told.subject, told.cause, told.next_step)
         return told

@@ -7,7 +7,9 @@ import re
 import shlex
 import shutil
 import subprocess
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -21,6 +23,7 @@ from serving.rest.app import Limits
 from serving.schemas.registry import ANSWERS
 from serving.schemas.served import SERVED
 from storage.locks import run_lock
+from tests.loopback_model import MODEL, Question, loopback
 from tests.rest_server import rest
 from tests.test_cli import ROOT, told
 
@@ -316,6 +319,33 @@ def test_a_model_is_shown_only_wikis_that_name_it(demo: Path, tmp_path: Path) ->
         assert any("computing: anthropic:some-model, second: none" in one["reason"] for one in told["degraded"])
         alone = client.post("/query", json={"question": "who built the Z3", "wiki": ["second"]}).json()
         assert not [one for one in alone["degraded"] if one["what"] == "model"]
+
+
+def test_a_model_that_hangs_holds_up_neither_the_answer_nor_others(demo: Path) -> None:
+    """What the pages say is answered in time, and searches go on meanwhile, however many wait for the model."""
+    ended = threading.Event()
+
+    def hang(_: Question) -> str:
+        ended.wait(60)
+        return "too late"
+
+    with loopback(hang) as model:
+        settings = demo / "nightwiki.yaml"
+        named = settings.read_text("utf-8").replace('\nmodel: ""', f"\nmodel: {MODEL}")
+        settings.write_text(re.sub(r'base_url: ".*"', f"base_url: {model.base_url}", named), "utf-8")
+        with (
+            rest(demo, limits=Limits(seconds=8, threads=2, streams=4)) as client,
+            ThreadPoolExecutor(4) as others,
+        ):
+            asked = {"question": "When was the Z3 finished?"}
+            waiting = [others.submit(client.post, "/query", json=asked) for _ in range(3)]
+            assert client.get("/search?question=z3").status_code == 200
+            answers = [one.result() for one in waiting]
+        ended.set()
+    for answer in answers:
+        told = answer.json()
+        assert (answer.status_code, told["state"], told["degraded"][0]["what"]) == (200, "answered", "model")
+        assert told["sentences"][0]["checked"] == "quoted"
 
 
 def test_settings_broken_while_serving(demo: Path) -> None:

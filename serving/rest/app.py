@@ -24,7 +24,7 @@ from starlette.routing import Route
 
 from config.errors import NightwikiError
 from serving import requests as asked
-from serving.backend import Backend
+from serving.backend import ANSWER_SECONDS, Backend
 from serving.mcp import PATH as MCP_PATH
 from serving.mcp.beside import Beside
 from serving.rest import problems
@@ -63,6 +63,9 @@ class Limits:
     rules: Rules = field(default_factory=Rules)
 
 
+_TOO_MANY = "too many answers are being made"
+
+
 class _Desk:
     """Carries work out in threads, within the time limit."""
 
@@ -72,9 +75,27 @@ class _Desk:
         self.streamers = ThreadPoolExecutor(limits.streams, thread_name_prefix="stream")
         self.streams = 0
 
+    @property
+    def patience(self) -> float:
+        """Seconds that a model is waited for, such that what the pages say comes in time."""
+        return min(ANSWER_SECONDS, 0.75 * self.limits.seconds)
+
+    async def answer(self, function: Callable[[], T]) -> T:
+        """The same as `work`, in the threads that may wait for a model, so that searches have theirs."""
+        if self.streams >= self.limits.streams:
+            raise HTTPException(503, _TOO_MANY, {"Retry-After": "5"})
+        self.streams += 1
+        try:
+            return await self._in_time(self.streamers, function)
+        finally:
+            self.streams -= 1
+
     async def work(self, function: Callable[..., T], *arguments: Any) -> T:
         """What the function returns. Raises HTTPException 503 when it takes too long."""
-        running = asyncio.get_running_loop().run_in_executor(self.threads, function, *arguments)
+        return await self._in_time(self.threads, function, *arguments)
+
+    async def _in_time(self, threads: ThreadPoolExecutor, function: Callable[..., T], *arguments: Any) -> T:
+        running = asyncio.get_running_loop().run_in_executor(threads, function, *arguments)
         try:
             async with asyncio.timeout(self.limits.seconds):
                 return await running
@@ -198,9 +219,9 @@ def _search_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
 def _evidence_routes(app: FastAPI, backend: Backend, desk: _Desk) -> None:
     async def respond(request: asked.QueryRequest, accept: str) -> Response:
         if not preferred(accept, "text/event-stream"):
-            return answered(await desk.work(lambda: backend.answer(request).to_json()))
+            return answered(await desk.answer(lambda: backend.answer(request, desk.patience).to_json()))
         if desk.streams >= desk.limits.streams:
-            return problems.problem(503, "too many answers are being streamed", {"Retry-After": "5"})
+            return problems.problem(503, _TOO_MANY, {"Retry-After": "5"})
         chunks = stream(lambda: map(event_json, backend.query(request)), desk.streamers)
         return StreamingResponse(desk.streaming(chunks), media_type="text/event-stream")
 

@@ -61,6 +61,7 @@ class Prompt:
     instructions: str
     parts: tuple[Part, ...] = ()
     concerns: tuple[str, ...] = ()  # what the answer depends on beside the parts: versions of pages, the purpose's hash
+    seconds: float = 0.0            # how long somebody waits for the answer; 0: as long as the settings say
 
 
 @dataclass(frozen=True, slots=True)

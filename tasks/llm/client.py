@@ -97,11 +97,11 @@ class Client:
         served = self._models[prompt.role]
         worded = wording(prompt, schema)
         call = Call(worded.system, worded.question, (), json_schema(schema), self._endpoint.max_output_tokens,
-                    self._endpoint.timeout_seconds)
+                    self._seconds(prompt))
         reason = ""
         for last in (False, True):
             try:
-                completion = self._carried_out(prompt.role, served, call)
+                completion = self._carried_out(prompt.role, served, call, prompt.seconds > 0)
             except CallFailed as failed:
                 if last or failed.kind is not Kind.INVALID:
                     raise self._error(served, failed) from None
@@ -132,8 +132,7 @@ class Client:
         """
         served = self._models[prompt.role]
         worded = wording(prompt, None)
-        call = Call(worded.system, worded.question, (), None, self._endpoint.max_output_tokens,
-                    self._endpoint.timeout_seconds)
+        call = Call(worded.system, worded.question, (), None, self._endpoint.max_output_tokens, self._seconds(prompt))
         tries = 0
         while True:
             said = False
@@ -143,8 +142,7 @@ class Client:
                     yield piece
             except CallFailed as failed:
                 tries += 1
-                soon = failed.passing and failed.wait is not None and failed.wait <= _LONGEST_PATIENCE
-                if said or not soon or tries > self._endpoint.retries or self._is_stopped(served):
+                if said or not _soon(failed) or tries > self._endpoint.retries or self._is_stopped(served):
                     self._remember(failed, served)
                     raise self._error(served, failed) from None
                 self._pause(tries - 1, failed)
@@ -180,8 +178,14 @@ class Client:
 
     # --- one call, with its tries
 
-    def _carried_out(self, role: Role, served: Served, call: Call) -> Completion:
-        """The completion of a call, tried again while its failures may pass. Raises CallFailed or ModelError."""
+    def _seconds(self, prompt: Prompt) -> float:
+        return min(prompt.seconds or self._endpoint.timeout_seconds, self._endpoint.timeout_seconds)
+
+    def _carried_out(self, role: Role, served: Served, call: Call, hurried: bool) -> Completion:
+        """The completion of a call, tried again while its failures may pass. Raises CallFailed or ModelError.
+
+        Where somebody waits for it, it is tried again only when the provider says how soon that may be.
+        """
         tries, number = self._endpoint.retries + 1, 0
         while True:
             try:
@@ -193,6 +197,7 @@ class Client:
                 # A model that hangs is tried once more, not as often as one that answers with an error at once.
                 enough = number >= (min(tries, 2) if failed.kind is Kind.TIMED_OUT else tries)
                 too_long = failed.wait is not None and failed.wait > _LONGEST_WAIT
+                too_long = too_long or (hurried and not _soon(failed))
                 if not failed.passing or failed.final or enough or too_long or self._is_stopped(served):
                     self._remember(failed, served)
                     raise
@@ -308,6 +313,11 @@ class Client:
 
     def _error(self, served: Served, failed: CallFailed) -> ModelError:
         return ModelError(failed.kind, failed.reason, served.name.full, failed.next_step)
+
+
+def _soon(failed: CallFailed) -> bool:
+    """Whether the provider says that it will answer soon enough for somebody who waits."""
+    return failed.passing and failed.wait is not None and failed.wait <= _LONGEST_PATIENCE
 
 
 def at_most(text: str, name: ModelName) -> int:

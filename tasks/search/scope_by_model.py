@@ -15,6 +15,7 @@ from tasks.search.scope import MOST_BRANCHES, BranchEvidence, ByKeywords
 log = logging.getLogger(__name__)
 
 _VERSION = "1"
+_SECONDS = 10.0  # that a search waits for the model before it chooses the branches by keywords
 _ORDERS = (
     f"A wiki's pages are grouped in branches. Name the branches, {MOST_BRANCHES} at most, whose pages answer the "
     "question, as they are spelt in the list. Name none when you are not sure, or when it belongs to more."
@@ -35,7 +36,8 @@ class ByModel:
         """As `BranchChooser`."""
         names = {one.name for one in branches}
         listed = "\n".join(f"- {one.name} ({one.pages} pages)" for one in branches)
-        prompt = Prompt(Role.ROUTE, _VERSION, _ORDERS, (Part("branches", listed), Part("question", question)))
+        parts = (Part("branches", listed), Part("question", question))
+        prompt = Prompt(Role.ROUTE, _VERSION, _ORDERS, parts, seconds=_SECONDS)
 
         def accept(choice: _Choice) -> str:
             unknown = [name for name in choice.branches if name not in names]
