@@ -23,7 +23,6 @@ _NO_ARTICLE = (  # trafilatura drops these sooner or later; gone before it begin
     *("script", "style", "noscript", "template", "head", "link", "svg", "iframe", "object", "embed", "canvas", "map"),
     *("picture", "video", "audio", "nav", "footer", "button", "input", "select", "option", "label"),
 )
-_APPENDED = ("mvp-post-add", "nfinite", "elementor-share")  # names of elements with further articles and buttons
 _REPEATED = 50  # characters of a paragraph from which it is dropped where it stands twice in a row, as trafilatura does
 _FORUM = "DiscussionForumPosting"
 
@@ -48,30 +47,30 @@ def body(tree: Any, source: str) -> Any | None:
     whole = 0 if size > _PLAIN else len(" ".join(page.text_content().split()))
     least = max(_LEAST, _OF_TEXT * whole) if whole else _OF_PARAGRAPHS * size
     # this is the first half of `extract_content`, which begins by copying the page, for the few that have little text
-    found, text, _ = _extract(_cleaned(page, source), _options())
+    found, text, _ = _extract(_cleaned(page), _options())
     if len(text) < _options().min_extracted_size:
-        found, text = extract_content(_cleaned(_copy(tree), source), _options())
+        found, text = extract_content(_cleaned(_copy(tree)), _options())
     else:
         _finish(found)
     return found if len(text) >= least and found.find(".//p") is not None else None
 
 
 def _copy(tree: Any) -> Any:
+    """The body of a page, for all of the head would go."""
     from lxml import etree
 
-    tree = copy(tree)
+    body = tree.find("body")
+    tree = copy(tree if body is None else body)
     etree.strip_elements(tree, *_NO_ARTICLE, with_tail=False)
     return tree
 
 
-def _cleaned(tree: Any, source: str) -> Any:
+def _cleaned(tree: Any) -> Any:
     """The page without comments and other articles, in the elements that trafilatura's extractor knows."""
     from trafilatura.htmlprocessing import convert_tags, prune_unwanted_nodes, tree_cleaning
     from trafilatura.xpaths import RAW_TREE_PRUNE_XPATH, REMOVE_COMMENTS_AND_LISTS_XPATH
 
-    if any(name in source for name in _APPENDED):
-        tree = prune_unwanted_nodes(tree, RAW_TREE_PRUNE_XPATH)
-    tree = prune_unwanted_nodes(tree, REMOVE_COMMENTS_AND_LISTS_XPATH)
+    tree = prune_unwanted_nodes(tree, [*RAW_TREE_PRUNE_XPATH, *REMOVE_COMMENTS_AND_LISTS_XPATH])
     return convert_tags(tree_cleaning(tree, _options()), _options())
 
 
