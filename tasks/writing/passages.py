@@ -69,7 +69,7 @@ class Passages:
 
     def find(self, name: str) -> Passage | None:
         """The passage that a reply names, with or without brackets, capitals and the letter."""
-        bare = name.strip(" []()").lower()
+        bare = name.strip(" []()").lower().removeprefix("passage").strip()
         return self.by_name.get(f"c{bare}" if bare.isdigit() else bare)
 
 

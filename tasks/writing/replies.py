@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field
+from annotated_types import MaxLen
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.fields import FieldInfo
+
+_REMARKS = frozenset({"reason", "scope_reason", "doubt", "kind", "type", "aliases", "tags"})
+"""What may be cut at its greatest length: a wordy remark is no reason to ask for the whole reply again."""
 
 
 class _Reply(BaseModel):
-    model_config = ConfigDict(extra="ignore", str_strip_whitespace=True)
+    model_config = ConfigDict(extra="ignore", str_strip_whitespace=True, coerce_numbers_to_str=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_meant(cls, told: object) -> object:
+        """Null for what may be left out, one thing where a list is wanted, capital letters: none says another thing."""
+        if not isinstance(told, dict):
+            return told
+        meant = dict(told)
+        for name, field in cls.model_fields.items():
+            if name in meant:
+                if meant[name] is None and not field.is_required():
+                    del meant[name]
+                else:
+                    meant[name] = _meant(name, field, meant[name])
+        return meant
 
 
 class SubjectFound(_Reply):
@@ -107,3 +127,13 @@ class Cuts(_Reply):
     """Where the topic changes."""
 
     cuts: list[int] = Field(max_length=400, description="Numbers of the passages with which a new topic begins.")
+
+
+def _meant(name: str, field: FieldInfo, value: Any) -> Any:
+    kind = get_origin(field.annotation)
+    if kind is list and isinstance(value, str | dict):
+        value = [value]
+    elif kind is Literal and isinstance(value, str):
+        value = value.strip().lower()
+    most = next((one.max_length for one in field.metadata if isinstance(one, MaxLen)), None)
+    return value[:most] if most and name in _REMARKS and isinstance(value, str | list) else value
