@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from urllib.parse import quote
 
 from storage.readin import ReadIn, resolver
 from tasks.commits import Changes, FileWrite
@@ -58,7 +59,7 @@ def led_to(vault: ReadIn, moves: Mapping[str, str], without: Collection[str]) ->
     if not moves:
         return ()
     resolve = resolver({page.path: page.id for page in vault.pages.values() if not page.deleted})
-    sought = [f"[[{old.casefold()}" for old in moves]
+    sought = [begin for old in moves for begin in (f"[[{old.casefold()}", f"({quote(old, safe='').casefold()}.md")]
     writes = []
     for page in sorted(vault.pages.values(), key=lambda one: one.path):
         if page.deleted or page.adopted or page.id in without:

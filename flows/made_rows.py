@@ -8,11 +8,9 @@ from dataclasses import replace
 
 from config.errors import StateError
 from storage.reader import Reader
-from tasks.markdown import links
 from tasks.navigation import index_page
 from tasks.navigation.index_page import REST, Entry
 from tasks.navigation.scaffold import summary
-from tasks.pages.pages import stem_of
 from tasks.pages.slugs import fold
 from tasks.records import PageRecord
 
@@ -50,9 +48,8 @@ class MadeRows:
             return heading == REST or heading in self._tag_headings()
         if not index_page.shaped(row):
             return False
-        target = links.parse(row)[0].target
-        said = row.rstrip()
-        return any(index_page.line(replace(one, stem=target)) == said for one in self._versions(fold(stem_of(target))))
+        stem, said = index_page.target(row), row.rstrip()
+        return any(index_page.line(replace(one, stem=stem)) == said for one in self._versions(fold(stem)))
 
     def _versions(self, stem: str) -> Iterator[Entry]:
         ids = sorted(self._ids.get(stem, ()))

@@ -294,3 +294,20 @@ def test_a_candidate_that_is_back_waits_again(tmp_path: Path, stem: str) -> None
     _tick(wiki, stem)
     run(wiki, 4)
     assert (wiki.root / "wiki/abacus.md").exists() and not (wiki.root / f"wiki/candidates/{stem}.md").exists()
+
+
+@pytest.mark.parametrize("name", ["ENIAC #1", "ENIAC [old]", "one|two", "x^2 %%", "a` b"])
+def test_links_lead_to_a_page_whose_new_name_allows_no_wikilink(tmp_path: Path, name: str) -> None:
+    """As Markdown links, in the index too; there its line is told from a person's, and goes with the page."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC, codes=COLOSSUS)
+    run(wiki)
+    (wiki.root / "wiki/eniac.md").rename(wiki.root / f"wiki/{name}.md")
+    run(wiki, 2)
+    put(wiki.root, "raw_sources/more.md", COLOSSUS.replace("Colossus", "Colossus II"))
+    run(wiki, 3)
+    assert broken(wiki) == [] and "[ENIAC](" in page(wiki.root, "colossus") and "- [ENIAC](" in page(wiki.root, "index")
+    scaffold(wiki, DirectRunner(), "2026-03-04T02:00:00Z")
+    assert page(wiki.root, "index").count("[ENIAC](") == 1
+    (wiki.root / f"wiki/{name}.md").rename(wiki.root / "wiki/Giant.md")
+    run(wiki, 5)
+    assert broken(wiki) == [] and "- [[Giant|ENIAC]]" in page(wiki.root, "index")

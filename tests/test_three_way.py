@@ -120,6 +120,18 @@ def test_words_in_the_shown_diff_are_not_lost(wiki: Wiki, moved_on: bool) -> Non
     assert "My own words." in page(wiki.root, "eniac") and "170 square" in page(wiki.root, "eniac")
 
 
+@pytest.mark.parametrize("remark", ["promote: false # why not?", "type: topic # or a person?", "# later"])
+def test_a_remark_among_the_properties_of_an_update_is_kept(wiki: Wiki, remark: str) -> None:
+    """It stands once in the update that is made anew, and goes into the page with it."""
+    key = remark.partition(" #")[0]
+    edit(wiki, f"{key}\n" if key != remark else "type:", f"{remark}\n" + "type:" * (key == remark), WAITS)
+    edit(wiki, "## Design", "Later.\n\n## Design")
+    promote(wiki, 3)
+    comment = remark[remark.index("#") :]
+    assert properties.comments((wiki.root / WAITS).read_text()) == (comment,)
+    assert promote(wiki, 4) == () and page(wiki.root, "eniac").count(comment) == 1
+
+
 def test_an_emptied_update_is_not_made_anew(wiki: Wiki) -> None:
     """A sync tool that broke off does not make an update that empties the page."""
     edit(wiki, "## Design", "Later.\n\n## Design")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from flows.made_rows import entry_of
-from tasks.markdown import links
 from tasks.navigation import index_page, route
 from tasks.pages.pages import stem_of
 from tasks.records import PageRecord
@@ -39,8 +38,8 @@ def routing(now: str, former: str | None, standing: Mapping[str, PageRecord], go
 
 
 def _indexed(text: str) -> list[str]:
-    rows = (row for row in index_page.parted(text).tail.splitlines() if row.startswith("- [["))
-    return [link.target for row in rows for link in links.parse(row)[:1]]
+    rows = (row for row in index_page.parted(text).tail.splitlines() if row.startswith("- ["))
+    return [name for row in rows if (name := index_page.target(row))]
 
 
 def _routed(text: str) -> set[str]:

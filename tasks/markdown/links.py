@@ -33,6 +33,7 @@ _BLOCK_ID = re.compile(r"(?<![\w^\\])\^([A-Za-z0-9-]+)[ \t]*$", re.M)
 _NO_NAME = re.compile(r"""[?*<>"|\\^\[\]:]|(?:^|/)\.\.(?:/|$)|/$""")
 _UNDERLINED = re.compile(r"^([^\n]*\S[^\n]*)\n {0,3}(=+|-+)[ \t]*$", re.M)
 _NO_PARAGRAPH = re.compile(r" {0,3}(?:#{1,6}\s|>|[-*+] |\||\d+[.)] |-{3,}[ \t]*$)")
+_BREAKS_WIKILINK = re.compile(r"[#^|\[\]`]|%%")
 _PUNCTUATION = re.compile(r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+")
 
 Problem = Literal[
@@ -263,8 +264,18 @@ class LinkIndex:
         return Resolution("", "dead-page")
 
 
+def linkable(stem: str) -> bool:
+    """Whether a wikilink can lead to a note of this name."""
+    return not _BREAKS_WIKILINK.search(stem) and stem.isprintable() and stem == stem.strip()
+
+
 def wikilink(stem: str, title: str, in_table: bool = False) -> str:
-    """`[[stem|title]]`, or `[[stem]]` when the title adds nothing; in a table the pipe is escaped."""
+    """`[[stem|title]]`, or `[[stem]]` when the title adds nothing; in a table the pipe is escaped.
+
+    A Markdown link where the name allows no wikilink.
+    """
+    if not linkable(stem):
+        return f"[{_shown(title or stem)}]({quote(stem, safe='')}.md)"
     label = " ".join(title.split()).replace("[", "(").replace("]", ")").replace("`", "'").replace("%%", "%")
     if in_table:
         label = label.replace("|", "\\|")
@@ -278,11 +289,15 @@ def anchor_link(target: str, anchor: str) -> str:
     page = target[:-3] if target.lower().endswith(".md") else target
     if anchor[:1] != "^" and not re.fullmatch(r"page=\d+", anchor):
         anchor = " ".join(re.sub(r"[#^|\[\]\\:]|%%", " ", anchor).split())
-    if re.search(r"[#^|\[\]`]|%%", page) or not page.isprintable() or page != page.strip():
-        name = "".join(char if char.isprintable() else " " for char in page.rpartition("/")[2])
-        label = re.sub(r"([\[\]\\`*_<])", r"\\\1", " ".join(name.split()) or "source")
-        return f"[{label}]({quote(target)}{'#' + quote(anchor, safe='^=') if anchor else ''})"
+    if not linkable(page):
+        return f"[{_shown(page.rpartition('/')[2])}]({quote(target)}{'#' + quote(anchor, safe='^=') if anchor else ''})"
     return f"[[{page}{'#' + anchor if anchor else ''}]]"
+
+
+def _shown(name: str) -> str:
+    """A name as the label of a Markdown link."""
+    printable = "".join(char if char.isprintable() else " " for char in name)
+    return re.sub(r"([\[\]\\`*_<])", r"\\\1", " ".join(printable.split()) or "source")
 
 
 def _key(name: str) -> str:

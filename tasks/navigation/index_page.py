@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from tasks.markdown import blocks, links, plain, sentences
 from tasks.navigation.similarity import most_similar
+from tasks.pages.pages import stem_of
 from tasks.records import BlockKind
 
 MARKER = "<!-- nightwiki:scaffold -->"
@@ -21,7 +22,9 @@ _ENDING = re.compile(r"\r\n|\n|\r")
 _ROW = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 _ALONE = re.compile(rf" {{0,3}}({re.escape(MARKER)})[ \t]*(?:[\r\n]|\Z)")
 _FENCE = re.compile(r" {0,3}(```+|~~~+)")
-_MADE = re.compile(r"- \[\[(?:(?!\]\](?!\])).)+\]\](?: — .*)?[ \t]*\Z")
+_MADE = re.compile(  # a Markdown link leads to a page whose name allows no wikilink
+    r"- (?:\[\[(?:(?!\]\](?!\])).)+\]\]|\[(?:[^\[\]\\]|\\.)+\]\([^\s()]+\.md\))(?: — .*)?[ \t]*\Z"
+)
 Ours = Callable[[str], bool]
 """Tells of a heading or a line in the shape of a page's line whether it was made, and not written by a person."""
 
@@ -119,7 +122,7 @@ def edited(tail: str, ours: Ours) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for number, row in enumerate(rows):
         if number not in inside and _MADE.match(row) and not ours(row):
-            found.setdefault(links.parse(row)[0].target, row)
+            found.setdefault(target(row), row)
     return found
 
 
@@ -236,11 +239,11 @@ def drop(text: str, stems: Sequence[str], ours: Ours = shaped) -> str:
     A line in which they said something else of the page becomes words.
     """
     parts = parted(text)
-    starts = tuple(f"- [[{stem}" for stem in stems)
     kept = []
     for row in _ROW.findall(parts.tail):
         line = row.rstrip("\r\n")
-        if not (row.startswith(starts) and _MADE.match(line) and _names(row, stems)):
+        named = "](" in row or any(stem in row for stem in stems)
+        if not (named and _MADE.match(line) and target(row) in stems):
             kept.append(row)
         elif not ours(line):
             link = links.parse(row)[0]
@@ -254,10 +257,13 @@ def rename(text: str, names: Mapping[str, str]) -> str:
     rows = _ROW.findall(parts.tail)
     for number, row in enumerate(rows):
         link = next(iter(links.parse(row)), None)
-        if link is not None and link.target in names and row.startswith("- [["):
-            rows[number] = f"- {links.wikilink(names[link.target], link.label or link.target)}{row[link.end :]}"
+        name = target(row) if link is not None and row.startswith("- [") else ""
+        if link is not None and link.start == 2 and name in names:
+            rows[number] = f"- {links.wikilink(names[name], link.label or name)}{row[link.end :]}"
     return parts.head + parts.marker + "".join(rows)
 
 
-def _names(row: str, stems: Sequence[str]) -> bool:
-    return any(link.target in stems for link in links.parse(row)[:1])
+def target(row: str) -> str:
+    """The name of the page that a row of the index leads to first; '' for none."""
+    found = links.parse(row)
+    return stem_of(found[0].target) if found and not found[0].external else ""

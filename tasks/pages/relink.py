@@ -41,14 +41,19 @@ def retarget(page: PageRecord, moves: Mapping[str, str], resolve: Resolve) -> Pa
 
 
 def led(text: str, moves: Mapping[str, str]) -> str:
-    """The text with its wikilinks to former names, folded, leading to the present ones; what is shown stays."""
+    """The text with its links to former names, folded, leading to the present ones; what is shown stays."""
     for link in reversed(links.parse(text)):
-        name = moves.get(fold(link.target), "")
-        if link.kind == "wiki" and name:
+        stem = link.target if link.kind == "wiki" else stem_of(link.target) if link.target.endswith(".md") else ""
+        name = "" if link.external or not stem else moves.get(fold(stem), "")
+        if not name:
+            continue
+        if link.kind == "wiki" and (link.embed or links.linkable(name)):
             tail = text[link.start : link.end].partition("[[")[2]
             rest = tail[tail.find(link.target) + len(link.target) :]
             label = "" if rest != "]]" else f"|{link.target}]]"
             text = f"{text[: link.start]}{'!' * link.embed}[[{name}{label or rest}{text[link.end :]}"
+        elif not link.embed:
+            text = text[: link.start] + links.wikilink(name, link.label or stem) + text[link.end :]
     return text
 
 

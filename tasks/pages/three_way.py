@@ -8,6 +8,7 @@ page since is lost.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tasks.markdown import properties
@@ -35,10 +36,17 @@ class _Piece:
     text: str
 
 
-def three_way(base: PageRecord, live: PageRecord, proposed: PageRecord, resolve: Resolve) -> ThreeWay:
-    """Bring `proposed`, which was made of `base`, to the page as it is now; texts are the records' `markdown`."""
+def three_way(
+    base: PageRecord, live: PageRecord, proposed: PageRecord, resolve: Resolve, remarks: Sequence[str] = ()
+) -> ThreeWay:
+    """Bring `proposed`, which was made of `base`, to the page as it is now; texts are the records' `markdown`.
+
+    `remarks` are comments among the update's properties; those that neither page has are a person's.
+    """
     conflicts: list[str] = []
     head, kept = _properties(base, live, proposed, conflicts)
+    known = (*properties.comments(base.markdown), *properties.comments(head))
+    head = _with_comments(head, [one for one in remarks if one not in known])
     pieces = _blocks(base, live, proposed, conflicts)
     newline = "\r\n" if "\r\n" in live.markdown else "\n"
     body = (newline * 2).join(_joined(pieces, newline)) + newline
@@ -154,6 +162,15 @@ def _properties(
             known[key] = theirs[key]
     text = properties.edit(live.markdown, change) if change else live.markdown
     return text[: properties.body_start(text)] + _gap(text), tuple(known.values())
+
+
+def _with_comments(head: str, added: Sequence[str]) -> str:
+    """The property block with comments at its end."""
+    closing = head.rfind("---")
+    if closing <= 0 or not added:
+        return head
+    newline = "\r\n" if "\r\n" in head else "\n"
+    return head[:closing] + "".join(f"{one}{newline}" for one in added) + head[closing:]
 
 
 def _gap(text: str) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pydantic import TypeAdapter
 
 from tasks.commits import NO_CHANGES, Changes, FileWrite, NewCandidate
+from tasks.markdown import properties
 from tasks.pages import pages
 from tasks.pages.three_way import three_way
 from tasks.records import CandidateRecord, PageRecord
@@ -136,7 +137,7 @@ def renew(
     written = _PAGE.validate_python(json.loads(candidate.page), strict=False)
     text = strip_candidate(decode(content))
     proposed = replace(pages.read_page(live.path, text, written, resolve), markdown=text, sources=written.sources)
-    merged = three_way(base, live, proposed, resolve)
+    merged = three_way(base, live, proposed, resolve, properties.comments(decode(content)))
     if merged.page.markdown == live.markdown:
         done = replace(candidate, state="discarded", note="the page has what it proposed", page="")
         gone = FileWrite(candidate.path, digest(content), None, Changes(candidates=(done,)))
