@@ -120,3 +120,18 @@ def test_a_short_article_is_not_replaced_by_the_menus_around_it() -> None:
     article = "".join(f"<p>{number}. {words * 2}</p>" for number in range(3))
     found = blocks(f"<html><body><div>{menu}</div><article>{article}</article>{more}</body></html>")
     assert [kind for kind, _ in found] == [BlockKind.PARAGRAPH] * 3
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<div>" * 300 + "<p>The lamp of Fanal was lit in 1851, and the lamp of Ness in 1870.</p>",
+        "".join(
+            f"<p><font size=2>The lamp of Fanal was lit in the winter of the year {year}." for year in range(1400, 1871)
+        ),
+    ],
+    ids=["boxes", "tags that nobody closed"],
+)
+def test_a_deeply_nested_page_is_read_to_its_end(body: str) -> None:
+    """What stands deeper than a parser goes by itself is not lost."""
+    assert "1870" in blocks(f"<html><body>{body}</body></html>")[-1][1]

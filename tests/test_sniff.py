@@ -139,3 +139,10 @@ def test_json_is_data_whatever_its_file_is_called(name: str) -> None:
 def test_a_note_that_begins_with_a_bracket_is_a_note() -> None:
     """Only a text that is JSON from end to end counts as data."""
     assert sniff(b"[A link](https://example.org) and words after it]\n", "note.txt").kind == "text"
+
+
+@pytest.mark.parametrize("blanks", [" " * 5000, "\n" * 5000])
+def test_blanks_before_a_text_hide_nothing(blanks: str) -> None:
+    """A text that begins late is known for what it is."""
+    assert sniff(f"{blanks}x".encode(), "a.txt").kind == "text"
+    assert sniff(f"{blanks}<html><body>".encode(), "a").kind == "html"

@@ -8,6 +8,7 @@ from typing import Any
 
 _CONTROLS = bytes({*range(32)} - {*b"\t\n\r"})
 _NO_CHARACTERS = (b"\xef\xbf\xbe", b"\xef\xbf\xbf")  # U+FFFE and U+FFFF
+_TOO_DEEP = "ERR_RESOURCE_LIMIT"  # as pages are whose writer never closed a tag
 _TAG = re.compile(r"<[a-z][a-z0-9]*[\s>/]", re.IGNORECASE)
 _LONG = 20_000  # characters of a tag from which its attributes are counted
 _ATTRIBUTES = 1000  # of one element that are kept: all programs here look for one among them from the first on
@@ -33,6 +34,9 @@ def parse(text: str) -> Any | None:
             content = content.replace(character, b"")
     try:
         tree = html.fromstring(content, parser=_parser())
+        problem = _parser().error_log.last_error
+        if problem is not None and problem.type_name == _TOO_DEEP:  # all behind that place was left out
+            tree = html.fromstring(content, parser=_patient_parser())
     except Exception:  # strangers' bytes trip the parser in many ways; it is no page then
         return None
     return None if is_dubious_html(beginning) and len(tree) < 2 and not _TAG.search(text) else tree
@@ -60,11 +64,26 @@ def _with_few_attributes(text: str) -> str:
 
 @cache
 def _parser() -> Any:
-    from lxml import etree, html
     from trafilatura.utils import HTML_PARSER
 
-    # elements of one class are made in C; by default each goes through Python to learn whether it is part of a form
-    HTML_PARSER.set_element_class_lookup(
+    return _made_in_c(HTML_PARSER)
+
+
+@cache
+def _patient_parser() -> Any:
+    """A parser for pages up to eight times as deep."""
+    from lxml import html
+
+    return _made_in_c(html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True))
+
+
+def _made_in_c(parser: Any) -> Any:
+    """The parser, made to give elements of one class: by default each goes through Python to learn whether it is part
+    of a form.
+    """
+    from lxml import etree, html
+
+    parser.set_element_class_lookup(
         etree.ElementDefaultClassLookup(
             element=html.HtmlElement,
             comment=html.HtmlComment,
@@ -72,4 +91,4 @@ def _parser() -> Any:
             entity=html.HtmlEntity,
         )
     )
-    return HTML_PARSER
+    return parser

@@ -37,6 +37,7 @@ _MARKUP_START = re.compile(
 _MARKUP = re.compile(r"<(?:html|head|body|article|main|p|div|h1|table|ul)\b[^>]*>", re.IGNORECASE)
 _SRT = re.compile(r"\s*(?:\d+[ \t]*\n\s*)?\d{1,3}:\d\d:\d\d[,.]\d{1,3}(?:\s*-->\s*|,)\d{1,3}:\d\d:\d\d[,.]\d{1,3}")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_BLANK = "\ufeff \t\r\n"
 _BINARY = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
@@ -202,13 +203,13 @@ def _is_json(text: str) -> bool:
 
 def _text_kind(text: str, ending: str, media_type: str, name: str) -> tuple[str, str]:
     """Kind of a decoded text, and the text an extractor shall read (of a saved mail-like page its HTML part)."""
-    start = text[:4096].lstrip("\ufeff \t\r\n")
+    start = text[:4096].lstrip(_BLANK) or text.lstrip(_BLANK)[:4096]
     unread.refuse_text(start, name)
     if start.startswith("WEBVTT"):
         return "vtt", text
     if _SRT.match(text):
         return "srt", text
-    if start[:1] in "[{":
+    if start[:1] in ("[", "{"):
         from tasks.extraction.transcript import is_transcript
 
         if is_transcript(text):
