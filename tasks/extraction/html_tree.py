@@ -17,8 +17,11 @@ _CROWDED = re.compile(rf"([a-z][a-z0-9-]*+(?:{_ATTRIBUTE}){{{_ATTRIBUTES}}})(?:{
 _HEAD = 4096  # characters in which the first lines are mended
 
 
-def parse(text: str) -> Any | None:
-    """The page's root element, or None when it is no HTML at all. The parser drops comments."""
+def parse(text: str, patient: bool = True) -> Any | None:
+    """The page's root element, or None when it is no HTML at all. The parser drops comments.
+
+    Unless it is `patient`, what is nested deeper than 256 elements is lost, with all behind it.
+    """
     from lxml import html
     from trafilatura.utils import is_dubious_html, repair_faulty_html
 
@@ -35,7 +38,7 @@ def parse(text: str) -> Any | None:
     try:
         tree = html.fromstring(content, parser=_parser())
         problem = _parser().error_log.last_error
-        if problem is not None and problem.type_name == _TOO_DEEP:  # all behind that place was left out
+        if patient and problem is not None and problem.type_name == _TOO_DEEP:
             tree = html.fromstring(content, parser=_patient_parser())
     except Exception:  # strangers' bytes trip the parser in many ways; it is no page then
         return None
