@@ -18,12 +18,16 @@ from tasks.records import BlockKind, Citation, PageProposal, ProposedBlock
 TITLE = "title"
 """Id of the block that holds a page's title."""
 
+# how a line begins that is running text: with a letter, quotation marks before it, or a number that numbers nothing
+_WORDS = r"(?:[\"“„‘'«(]{0,2}(?:\\\[)?[^\W\d_]|\d++(?![.)]))"
 _SIMPLE = {
-    BlockKind.PARAGRAPH: re.compile(r"[^\W\d_][^\n]*\S|[^\W\d_]"),
+    BlockKind.PARAGRAPH: re.compile(rf"{_WORDS}(?:[^\n]*\S)?"),
     BlockKind.HEADING: re.compile(r"#{1,6} [^\s#][^\n#]*[^\s#]"),
-    BlockKind.LIST: re.compile(r"(?:- [^\W\d_][^\n]*\n)*- [^\W\d_][^\n]*\S"),
+    BlockKind.LIST: re.compile(rf"(?:- {_WORDS}[^\n]*\n)*- {_WORDS}[^\n]*\S"),
+    BlockKind.QUOTE: re.compile(r"(?:> [^\n]*\n)*> [^\n]*\S"),
 }
 _MARKUP = re.compile(r"[\\`<$\[\]]|(?:^|(?<=\s))#(?=\w)")
+_MARKUP_SIGN = re.compile(r"[\\`<$\[\]#]")
 _PLAIN_START = re.compile(r"[^\W\d_]")
 
 
@@ -76,7 +80,10 @@ def title_line(title: str) -> str:
 
 def definition(citation: Citation, label: str) -> str:
     """The footnote definition of a citation, on one line."""
-    words = _MARKUP.sub(r"\\\g<0>", " ".join(citation.quote.split())).replace("%%", "%\\%")
+    words = " ".join(citation.quote.split())
+    if _MARKUP_SIGN.search(words):
+        words = _MARKUP.sub(r"\\\g<0>", words)
+    words = words.replace("%%", "%\\%")
     return f'[^{label}]: {anchor_link(citation.target, citation.anchor)} "{words}"'
 
 
@@ -115,7 +122,8 @@ def other_marker(text: str) -> str:
 
 
 def _parts(block: ProposedBlock) -> list[Block]:
-    text = re.sub(r"\r\n?", "\n", block.text).replace("\0", "").strip("\n")
+    text = re.sub(r"\r\n?", "\n", block.text) if "\r" in block.text else block.text
+    text = text.replace("\0", "").strip("\n")
     if text.startswith("---"):
         # a compiler that answers with properties does not get a second block of them
         found = properties.read(text)

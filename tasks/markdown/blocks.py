@@ -35,8 +35,8 @@ _KINDS = {
 _REFERENCE = re.compile(r"\[\^([^\]\s]+)\]")
 _DEFINITION = re.compile(r" {0,3}\[\^([^\]\s]+)\]:[ \t]*")
 _NOTE_LINE = re.compile(r"""\[\^[^\]\s]+\]: [\w"(\[]""")
-_LINK = re.compile(
-    r"\[\[((?:(?!\]\]|\[\[)[^\n\r])+)\]\]|(?<!\])\[([^\[\]\n]*)\]\((<[^<>\n]*>|[^\s()<]+)\)",
+_LINK = re.compile(  # one bracket comes first, for then the engine skips from bracket to bracket
+    r"\[(?:\[((?:[^\n\r\[\]]++|\](?!\])|\[(?!\[))+)\]\]|(?<!\]\[)([^\[\]\n]*)\]\((<[^<>\n]*>|[^\s()<]+)\))",
 )
 _ITEM = re.compile(r"(?:([-*+])|(\d{1,9})([.)]))(?=[ \t]|$)")
 _CELL = re.compile(r"(?<!\\)\|")
@@ -120,6 +120,7 @@ def _stray(rows: Sequence[str], offsets: Sequence[int], first: int, last: int) -
     return [block] if block else []
 
 
+@lru_cache(maxsize=256)  # a page's blocks are asked for when they are written, and again for its definitions
 def references(text: str) -> tuple[str, ...]:
     """Labels of the footnotes that a block refers to, in order, each once; none inside code."""
     if "[^" not in text:
@@ -191,7 +192,7 @@ def _normal(kind: BlockKind, text: str, target: Resolve | None) -> str:
 
 def _inline(text: str, target: Resolve | None) -> str:
     """Text with links and footnote labels in normal form, outside code, math and comments."""
-    if not any(mark in text for mark in ("`", "$", "%%", "<!--")):
+    if not any(map(text.__contains__, ("`", "$", "%%", "<!--"))):
         return _plain_inline(text, target)
     pieces, position = [], 0
     for match in markup.SKIPPED.finditer(text):

@@ -39,7 +39,7 @@ def relabelled_pieces(
                 free = theirs is None or theirs == definition(citation, label)
                 if free and _same(meaning.get(label, citation), citation):
                     break
-            meaning[label] = replace(citation, label=label)
+            meaning[label] = citation if citation.label == label else replace(citation, label=label)
             if label != first:
                 part = relabelled(part, first, label)
         found.append(part)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 _PLAIN = re.compile(r"[^\W\d_][\w ./()+&',!?;=–—’“”…*-]*\Z")
+_ESCAPED = re.compile("[\"\\\\\\x00-\\x1f\\x7f-\\xa0\\u2028\\u2029\\ufeff\\ufffe\\uffff\\ud800-\\udfff]")
 _BARE = frozenset({"y", "n", "yes", "no", "true", "false", "on", "off", "null", "nan", "inf"})
 
 
@@ -45,10 +46,11 @@ def scalar(value: object) -> str:
 
 
 def _quoted(text: str) -> str:
-    return '"' + "".join(_escaped(char) for char in text) + '"'
+    return '"' + _ESCAPED.sub(_escaped, text) + '"'
 
 
-def _escaped(char: str) -> str:
+def _escaped(found: re.Match[str]) -> str:
+    char = found.group()
     if char in '"\\':
         return "\\" + char
     if char == "\n":
@@ -56,8 +58,4 @@ def _escaped(char: str) -> str:
     if char == "\t":
         return "\\t"
     code = ord(char)
-    if code < 0x20 or 0x7F <= code <= 0xA0:
-        return f"\\x{code:02x}"
-    if code in (0x2028, 0x2029, 0xFEFF, 0xFFFE, 0xFFFF) or 0xD800 <= code <= 0xDFFF:
-        return f"\\u{code:04x}"
-    return char
+    return f"\\x{code:02x}" if code <= 0xA0 else f"\\u{code:04x}"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tasks.compiling.vocabulary import STOP_WORDS
-from tasks.markdown import sentences
+from tasks.markdown import links, sentences
 from tasks.markdown.escape import escape_inline
 from tasks.records import BlockKind
 
@@ -23,6 +23,7 @@ _UNSPACED = (
     "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 )
 _TOKEN = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
+_ASCII_TOKEN = re.compile(r"[a-z0-9]+")  # the same for plain lower-case ASCII, in less time
 _UNSPACED_START = re.compile(f"[{_UNSPACED}]")
 _KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]")
 _MASKED = re.compile(  # each repetition is bounded, so that no text makes it slow
@@ -97,19 +98,27 @@ class Names:
         entries: dict[str, tuple[str, str]] = {}
         for folded in {**aliases, **titles}:
             claims = titles.get(folded) or aliases[folded]
-            if len({stem for _, stem, _ in claims}) == 1:
+            if len({stem for _, stem, _ in claims}) == 1 and links.linkable(claims[0][1]):
                 for name, stem, title in claims:
                     entries[name] = (stem, title)
         return cls(entries)
 
-    def find(self, text: str, words: Sequence[re.Match[str]]) -> dict[int, _Name]:
-        """The longest name that begins with each of the text's words, by the offset of the word."""
+    def begun(self, words: Sequence[str]) -> list[int]:
+        """Places of the words with which, and with the word behind, a name may begin; `words` are case-folded."""
+        found = []
+        for number, by_second in enumerate(map(self._by_word.get, words)):
+            if by_second is not None:
+                following = words[number + 1] if number + 1 < len(words) else ""
+                if following in by_second or "" in by_second:
+                    found.append(number)
+        return found
+
+    def find(self, text: str, words: Sequence[re.Match[str]], begun: Sequence[int]) -> dict[int, _Name]:
+        """The longest name that begins with each of the text's `begun` words, by the offset of the word."""
         found: dict[int, _Name] = {}
-        for number, word in enumerate(words):
-            by_second = self._by_word.get(word.group().casefold())
-            if by_second is None:
-                continue
-            start = word.start()
+        for number in begun:
+            by_second = self._by_word[words[number].group().casefold()]
+            start = words[number].start()
             following = _second(words[number + 1]) if number + 1 < len(words) else ""
             standing = [
                 next((entry for entry in by_second[key] if _stands(text, start - entry.prefix, entry)), None)
@@ -136,6 +145,13 @@ def _longest_first(entry: _Name) -> tuple[int, str, str]:
 def _second(word: re.Match[str]) -> str:
     """A second word to look names up by; '' for a run without blanks, whose end says nothing."""
     return "" if _UNSPACED_START.match(word.group()) else word.group().casefold()
+
+
+def _folded(text: str) -> list[str]:
+    """The words of a text in their order, case-folded."""
+    if text.isascii():
+        return _ASCII_TOKEN.findall(text.lower())
+    return [word.casefold() for word in _TOKEN.findall(text)]
 
 
 def _forms(name: str, stem: str) -> list[_Name]:
@@ -243,9 +259,12 @@ def unlink(text: str, stems: Iterable[str]) -> str:
 
 def _mentions(text: str, names: Names) -> Iterable[tuple[int, int, str]]:
     """(start, end, stem) of each name in running text, from left to right, longest first, without overlap."""
-    tokens = list(_TOKEN.finditer(text))
     spaced = text.isascii() or not _UNSPACED_START.search(text)
-    named = names.find(text, tokens)
+    begun = names.begun(_folded(text))
+    if spaced and not begun:  # as in most blocks
+        return
+    tokens = list(_TOKEN.finditer(text))
+    named = names.find(text, tokens, begun)
     if spaced and not named:
         return
     masks = [match.span() for match in _MASKED.finditer(text)]

@@ -110,7 +110,8 @@ def value_hash(key: str, value: object, resolve: Resolve) -> str:
         page = match.group(1).strip()
         return f"[[{resolve(page) or fold(page)}{match.group(2)}{match.group(3) or ''}]]"
 
-    return digest(_LINK.sub(target, repr(value)))
+    written = repr(value)
+    return digest(_LINK.sub(target, written) if "[[" in written else written)
 
 
 @lru_cache(maxsize=1024)  # a page cites the same few files again and again
