@@ -132,6 +132,16 @@ def test_a_remark_among_the_properties_of_an_update_is_kept(wiki: Wiki, remark: 
     assert promote(wiki, 4) == () and page(wiki.root, "eniac").count(comment) == 1
 
 
+@pytest.mark.parametrize("edit_of", ["type: topic\nmine: yes\ntype: mine", "type: topic\n- mine"])
+def test_an_update_whose_properties_cannot_be_read_is_not_made_anew(wiki: Wiki, edit_of: str) -> None:
+    """Neither a key that stands twice, nor words that are no property, go with it."""
+    edit(wiki, "type: topic", edit_of, WAITS)
+    edit(wiki, "## Design", "Later.\n\n## Design")
+    before = (wiki.root / WAITS).read_bytes()
+    assert "line" in promote(wiki, 3)[0] or "stands twice" in promote(wiki, 4)[0]
+    assert (wiki.root / WAITS).read_bytes() == before
+
+
 def test_an_emptied_update_is_not_made_anew(wiki: Wiki) -> None:
     """A sync tool that broke off does not make an update that empties the page."""
     edit(wiki, "## Design", "Later.\n\n## Design")

@@ -136,6 +136,9 @@ def renew(
         return refused
     written = _PAGE.validate_python(json.loads(candidate.page), strict=False)
     text = strip_candidate(decode(content))
+    if _head(text) not in (_head(base.markdown), _head(live.markdown)) and (problem := properties.read(text).problem):
+        step = "Mend that line, or take what you wrote over into the page and tick discard"
+        return Decision(problem=f"{_MOVED}, and {problem}", next_step=step)
     proposed = replace(pages.read_page(live.path, text, written, resolve), markdown=text, sources=written.sources)
     merged = three_way(base, live, proposed, resolve, properties.comments(decode(content)))
     if merged.page.markdown == live.markdown:
@@ -158,6 +161,11 @@ def renew(
     step = f"It was made anew from both; look at it: nightwiki candidates diff {candidate.slug}"
     fresh = _waiting(draft, candidate.path, digest(content), candidate.ingested)
     return Decision((fresh,), problem=_MOVED, next_step=step)
+
+
+def _head(text: str) -> str:
+    """A page's property block, also one that cannot be read."""
+    return text[: properties.body_start(text)]
 
 
 def promote(
