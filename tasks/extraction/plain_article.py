@@ -83,7 +83,7 @@ def _finish(found: Any) -> None:
         text = " ".join("".join(element.itertext()).split())
         if text == before and len(text) > _REPEATED:
             found.remove(element)
-        elif text:
+        else:
             before = text
     etree.strip_elements(found, "done")
     etree.strip_tags(found, "div")
