@@ -280,3 +280,26 @@ def test_large_and_hostile_blocks_are_refused_quickly() -> None:
     rows = ["a0: &a0 [x, x]"] + [f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40)]
     assert read("---\n" + "\n".join(rows) + "\n---\nx").problem
     assert read("---\na: &a [*a]\n---\nx").problem
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a:\n# mine\n  - x\nb: 1\n", "a:\n  - z\n# mine\nb: 1\n"),
+        ("a:\n  # mine\n  - x # too\nb: 1\n", "a:\n  - z\n  # mine\n# too\nb: 1\n"),
+        ("a: [x] # mine\nb: 1\n", "a:\n  - z\n# mine\nb: 1\n"),
+        ("a: |\n  # x\n  z\nb: 1\n", "a:\n  - z\nb: 1\n"),
+        ("a: ['# x', \"# y\"]\nb: 1\n", "a:\n  - z\nb: 1\n"),
+        ("a: # mine\r\n  - x\r\nb: 1\r\n", "a:\r\n  - z\r\n# mine\r\nb: 1\r\n"),
+    ],
+)
+def test_a_person_s_comments_outlive_the_value_they_stand_in(before: str, after: str) -> None:
+    """Another list is written where theirs was; the comments follow it."""
+    fence = "---\r\n" if "\r" in before else "---\n"
+    assert properties.edit(fence + before + fence, {"a": ("z",)}) == fence + after + fence
+
+
+def test_a_removed_value_leaves_comments_on_lines_of_their_own() -> None:
+    """One behind its words speaks of them, and goes with them."""
+    text = "---\na:\n  - x # on x\n  # mine\n  - y\nb: 1 # on b\n---\n"
+    assert properties.edit(text, {}, ["a", "b"]) == "---\n  # mine\n---\n"

@@ -174,7 +174,7 @@ def _edited(
     pieces: list[tuple[int, int, str]] = []
     for entry in entries:
         if entry.key in remove:
-            pieces.append((entry.key_start, _line_end(inner, entry), ""))
+            pieces.append((entry.key_start, _line_end(inner, entry), _remarks(inner, entry, newline, False)))
     for key, value in set.items():
         if key not in last:
             continue
@@ -185,13 +185,27 @@ def _edited(
             joint = "" if inner[entry.start - 1 : entry.start] in (" ", "\t") else " "
             pieces.append((entry.start, entry.end, joint + scalar(value)))
         else:
-            pieces.append((entry.key_start, _line_end(inner, entry), lines(key, value, newline)))
+            written = lines(key, value, newline) + _remarks(inner, entry, newline, True)
+            pieces.append((entry.key_start, _line_end(inner, entry), written))
     for start, end, written in sorted(pieces, reverse=True):
         inner = inner[:start] + written + inner[end:]
     added = [key for key in set if key not in last]
     if added and inner and inner[-1] not in "\r\n":
         inner += newline
     return inner + "".join(lines(key, set[key], newline) for key in added)
+
+
+def _remarks(inner: str, entry: _Entry, newline: str, hanging: bool) -> str:
+    """The comments among the lines of an entry, each on a line; those behind its words only where `hanging`."""
+    if isinstance(entry.value, str) and not entry.inline:
+        return ""  # text over several lines, in which a sharp begins no comment
+    found = []
+    for match in _COMMENT.finditer(inner, entry.key_start, _line_end(inner, entry)):
+        row = max(inner.rfind("\n", 0, match.start()), inner.rfind("\r", 0, match.start())) + 1
+        before = inner[row : match.start()]
+        if match[1] is not None and (hanging or not before.strip()):
+            found.append(before * (not before.strip()) + match[1].rstrip() + newline)
+    return "".join(found)
 
 
 def _line_end(inner: str, entry: _Entry) -> int:
