@@ -55,7 +55,11 @@ def _address(wiki: Wiki, name: str, known: Sequence[str], dry_run: bool) -> Brou
     vault = Vault(wiki.root)
     path = wiki.source_list
     before = vault.read(path) if (wiki.root / path).exists() else None
-    text = with_link(before.decode("utf-8") if before else "", address, path)
+    try:
+        listed = before.decode("utf-8") if before else ""
+    except UnicodeDecodeError:
+        raise NightwikiError(path, "is not UTF-8 text, so nothing can be added to it", "Save it as UTF-8.") from None
+    text = with_link(listed, address, path)
     if before is not None and text.encode() == before:
         return Brought((address.location,), (), ())
     if not dry_run:

@@ -28,6 +28,10 @@ def with_link(text: str, address: Address, path: str) -> str:
         (one.location for one in after.found), key=[*known, address.location].index
     ):
         raise SettingsError(path, f"{address.location} cannot be added to it", "Add it by hand.")
+    try:
+        yaml.compose(edited, Loader=yaml.SafeLoader)
+    except yaml.YAMLError:  # the reader gets along with much that is no list any more
+        raise SettingsError(path, f"{address.location} cannot be added to it", "Add it by hand.") from None
     return edited
 
 
@@ -38,22 +42,42 @@ def _added(text: str, root: yaml.Node | None, address: Address) -> str:
     if isinstance(root, yaml.SequenceNode):
         return _in_sequence(whole, root, item, newline)
     group = _GROUPS.get(address.kind, "links")
+    if isinstance(root, yaml.ScalarNode) and root.value and not _is_empty(root):  # addresses without dashes
+        end = _line_end(whole, root.end_mark.index - 1)
+        return f"{whole[:end]}{address.location}{newline}{whole[end:]}"
+    if root is not None and _is_empty(root):
+        start, end = root.start_mark.index, root.end_mark.index
+        return f"{whole[:start]}{group}:{newline}  {item}{whole[end:]}"
     if isinstance(root, yaml.MappingNode):
         for key, value in root.value:
             if str(key.value).strip().lower() != group:
                 continue
             if isinstance(value, yaml.SequenceNode):
                 return _in_sequence(whole, value, item, newline)
-            if isinstance(value, yaml.ScalarNode) and not value.value:
-                end = _line_end(whole, key.end_mark.index)
-                return whole[:end] + f"{' ' * key.start_mark.column}  {item}{newline}" + whole[end:]
+            if _is_empty(value):
+                written = slice(value.start_mark.index, value.end_mark.index)
+                bare = (
+                    whole[: written.start].rstrip(" ") + whole[written.stop :]
+                    if written.start < written.stop
+                    else whole
+                )
+                end = _line_end(bare, key.end_mark.index)
+                return bare[:end] + f"{' ' * key.start_mark.column}  {item}{newline}" + bare[end:]
     return f"{whole}{group}:{newline}  {item}{newline}"
+
+
+def _is_empty(node: yaml.Node) -> bool:
+    """Whether a person wrote that there is nothing yet: `~`, `null`, `{}`, or nothing at all."""
+    if isinstance(node, yaml.MappingNode):
+        return not node.value
+    return isinstance(node, yaml.ScalarNode) and node.tag.endswith(":null")
 
 
 def _in_sequence(text: str, node: yaml.SequenceNode, item: str, newline: str) -> str:
     if node.flow_style:
         at = node.value[-1].end_mark.index if node.value else node.start_mark.index + 1
-        return text[:at] + (", " if node.value else "") + item[2:] + text[at:]
+        address = item[2:] if item[2:3] == "'" else f"'{item[2:]}'"  # between brackets a question mark is a sign
+        return text[:at] + (", " if node.value else "") + address + text[at:]
     last: yaml.Node = node
     while isinstance(last, yaml.CollectionNode) and last.value and not last.flow_style:
         child = last.value[-1]
