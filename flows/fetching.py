@@ -87,7 +87,6 @@ class Addresses:
             final_url=answer.final_url,
             last_modified=answer.last_modified or record.last_modified,
             retry_at="",
-            failures=0,
         )
         if video := video_id(answer.final_url):  # as short links do
             address = video_address(video)
@@ -135,7 +134,7 @@ class Addresses:
             else:
                 path = self._folder / record.id
                 path.write_bytes(body)
-                fresh = replace(record, content_hash=hashlib.sha256(body).hexdigest(), retry_at="", failures=0)
+                fresh = replace(record, content_hash=hashlib.sha256(body).hexdigest(), retry_at="")
                 self._g.records[record.id] = fresh
                 self._g.jobs.append(read_job(self._session, fresh, str(path), "application/json", record.location))
             runner.progress("fetch transcripts", done, len(wanted))

@@ -85,3 +85,14 @@ def test_a_short_link_to_a_video_is_that_video(tmp_path: Path, web: Web, monkeyp
     found = {one.location: one for one in open_state(wiki).ledger.sources().values()}
     assert found[web.url("/short")].reason == f"it leads to the video {video}"
     assert found[video].outcome is not Outcome.OK and not list(wiki.root.glob("evidence/*"))
+
+
+def test_a_page_that_never_can_be_read_is_asked_for_ever_more_seldom(tmp_path: Path, web: Web) -> None:
+    """An answer without an article counts as a failure like no answer: a week, two weeks, four."""
+    wiki = wikis.make(tmp_path / "w", wikis.SETTINGS + "fetch: {allow_private: ['127.0.0.1'], host_pause_seconds: 0}\n")
+    put(wiki.root, "raw_sources/inbox.md", web.route("/empty", page("<html><body></body></html>")))
+    asked = []
+    for day in (1, 8, 15, 22):
+        run(wiki, day)
+        asked.append(web.paths().count("/empty"))
+    assert asked == [1, 2, 2, 3]
