@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from tasks.compiling import choice, overlap, subjects, tagging
 from tasks.compiling.analysis import Analysis, Sentence, Table
-from tasks.compiling.confidence import Evidence, judge
+from tasks.compiling.confidence import MANY_WORDS, Evidence, judge
 from tasks.compiling.page_words import PageWords, main_language, page_words
 from tasks.compiling.vocabulary import STOP_WORDS
 from tasks.contradictions.claims import Claim, Clash
@@ -32,7 +32,7 @@ _PARAGRAPH = 4  # sentences
 _MOST_ON_PAGE = 150  # sentences of all sources together
 
 
-_POINTS_BACK = re.compile(r"\b(?:it|he|she|they|them|him|his|her|its|their|this|these|those)\b", re.I)
+_POINTS_BACK = re.compile(r"\b(?:it|he|she|they|them|him|his|her|its|their|this|these|those)\b")  # in lower case
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,19 +199,28 @@ def _evidence(
     whole = sum(weight.values())
     poor = [reason for use in ordered if use.notes.quality < 0.8 for reason in use.notes.quality_reasons]
     said = joined.kept
-    cells = sum(sentences.length(cell) for _, table, _ in tables for row in table.rows for cell in row)
+    cells = _length(cell for _, table, _ in tables for row in table.rows for cell in row)
     return Evidence(
         quality=sum(use.notes.quality * weight[use.source_id] for use in ordered) / whole,
         quality_reasons=tuple(dict.fromkeys(poor)),
         supported=sum(use.notes.supported * weight[use.source_id] for use in ordered) / whole,
         sentences=len({quote.sentence.text for quote in said}),
-        words=sum(sentences.length(text) for text in {quote.sentence.text for quote in said}) + min(cells, 120),
+        words=_length({quote.sentence.text for quote in said}) + min(cells, MANY_WORDS),
         sources=max(1, len(citing | joined.agreeing)),
         agreed=joined.agreed,
         defines=any(use.notes.defines for use in ordered if use.main),
         ambiguous=tuple(rivals),
         injection=any(use.notes.injection_suspected for use in ordered),
     )
+
+
+def _length(texts: Iterable[str]) -> int:
+    """How many words the texts have, counted only until they are many."""
+    found = 0
+    for text in texts:
+        if found < MANY_WORDS:
+            found += sentences.length(text)
+    return found
 
 
 class _Page:
@@ -233,12 +242,12 @@ class _Page:
         lead = _lead(ordered, joined.kept)
         if lead:
             self._paragraph(f"lead:{lead[0].use.source_id}:0", lead)
-        rest = [quote for quote in joined.kept if quote not in lead]
+        rest = _without(joined.kept, lead)
         facts = _facts(rest, keys)
         if facts:
             self._heading("facts", self._words.facts)
             self._list("facts", facts)
-            rest = [quote for quote in rest if quote not in facts]
+            rest = _without(rest, facts)
         headings = {"": ""}
         for use in ordered:
             for number, part in enumerate(use.notes.sections):
@@ -304,6 +313,12 @@ class _Page:
         self._blocks.append(ProposedBlock(key, BlockKind.TABLE, "\n".join(lines), (citation,)))
 
 
+def _without(quotes: Sequence[Quote], taken: Sequence[Quote]) -> list[Quote]:
+    """The quotes that are not among those `taken`."""
+    gone = {quote.order for quote in taken}
+    return [quote for quote in quotes if quote.order not in gone]
+
+
 def _cell(text: str) -> str:
     return escape_inline(text).replace("|", "\\|")
 
@@ -364,13 +379,14 @@ def _is_fact(quote: Quote, names: set[str]) -> bool:
         and choice.is_prose(text)
         and sentences.length(text) <= _MOST_WORDS_IN_FACT
         and not text.startswith(('"', "“", "'", "‘", "«", "„"))
-        and (_POINTS_BACK.search(text) is None or not quote.words.isdisjoint(names))
+        and (_POINTS_BACK.search(text.lower()) is None or not quote.words.isdisjoint(names))
     )
 
 
 def _needs_more(quote: Quote) -> bool:
     """Whether a sentence reads as the next one of another: it opens with a pronoun, or soon comes to one."""
-    return quote.sentence.leans or _POINTS_BACK.search(" ".join(quote.sentence.text.split()[:5])) is not None
+    opening = quote.sentence.text.lower().split(None, 5)[:5]
+    return quote.sentence.leans or _POINTS_BACK.search(" ".join(opening)) is not None
 
 
 def _groups(quotes: Sequence[Quote]) -> Iterable[list[Quote]]:

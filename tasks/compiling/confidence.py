@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from tasks.markdown import sentences
 
+MANY_WORDS = 120
+"""Words from which a page is not short."""
+
 LEVELS = ("low", "medium", "high")
 
 
@@ -18,7 +21,7 @@ class Evidence:
     quality_reasons: tuple[str, ...] = ()
     supported: float = 1.0  # share of sentences whose content words stand at the cited place
     sentences: int = 0  # quoted on the page
-    words: int = 0  # quoted on the page, cells of tables included
+    words: int = 0  # quoted on the page, cells of tables included; of many words only that there are as many
     sources: int = 1  # independent sources that say something of their own
     agreed: int = 0  # sentences that a second source also says
     defines: bool = False  # a source says what the subject is
@@ -61,7 +64,7 @@ def _doubts(evidence: Evidence) -> list[tuple[int, str]]:
         found.append((0, "the subject could also be " + " or ".join(evidence.ambiguous)))
     if evidence.words < 40:
         found.append((0, f"thin: {evidence.words} words in {_count(evidence.sentences, 'sentence')}"))
-    elif evidence.words < 120:
+    elif evidence.words < MANY_WORDS:
         found.append((1, f"short: {evidence.words} words in {_count(evidence.sentences, 'sentence')}"))
     if evidence.sources < 2:
         found.append((1, "a single source"))

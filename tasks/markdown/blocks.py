@@ -58,6 +58,8 @@ class Block:
 def split(body: str) -> tuple[Block, ...]:
     """The blocks of a body in order; everything between them is white space."""
     rows = markup.lines(body)
+    if not rows:
+        return ()
     offsets = [0]
     for row in rows:
         offsets.append(offsets[-1] + len(row))

@@ -13,6 +13,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 from urllib.parse import quote, unquote
 
@@ -33,7 +34,7 @@ _BLOCK_ID = re.compile(r"(?<![\w^\\])\^([A-Za-z0-9-]+)[ \t]*$", re.M)
 _NO_NAME = re.compile(r"""[?*<>"|\\^\[\]:]|(?:^|/)\.\.(?:/|$)|/$""")
 _UNDERLINED = re.compile(r"^([^\n]*\S[^\n]*)\n {0,3}(=+|-+)[ \t]*$", re.M)
 _NO_PARAGRAPH = re.compile(r" {0,3}(?:#{1,6}\s|>|[-*+] |\||\d+[.)] |-{3,}[ \t]*$)")
-_BREAKS_WIKILINK = re.compile(r"[#^|\[\]`]|%%")
+_BREAKS_WIKILINK = re.compile(r"[#^|\[\]`]")
 _PUNCTUATION = re.compile(r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+")
 
 Problem = Literal[
@@ -264,9 +265,10 @@ class LinkIndex:
         return Resolution("", "dead-page")
 
 
+@lru_cache(maxsize=256)  # a page cites the same few files again and again
 def linkable(stem: str) -> bool:
     """Whether a wikilink can lead to a note of this name."""
-    return not _BREAKS_WIKILINK.search(stem) and stem.isprintable() and stem == stem.strip()
+    return not _BREAKS_WIKILINK.search(stem) and "%%" not in stem and stem.isprintable() and stem == stem.strip()
 
 
 def wikilink(stem: str, title: str, in_table: bool = False) -> str:

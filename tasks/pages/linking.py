@@ -151,7 +151,7 @@ def _folded(text: str) -> list[str]:
     """The words of a text in their order, case-folded."""
     if text.isascii():
         return _ASCII_TOKEN.findall(text.lower())
-    return [word.casefold() for word in _TOKEN.findall(text)]
+    return list(map(str.casefold, _TOKEN.findall(text)))
 
 
 def _forms(name: str, stem: str) -> list[_Name]:
