@@ -314,7 +314,7 @@ class CandidateRecord:
     kind: str                           # new | update
     target: str                         # vault path of the page it updates or will become
     base_hash: str                      # of the page's file when an update was made; empty for a new page
-    file_hash: str                      # of the candidate's bytes as written
+    file_hash: str                      # of the candidate's bytes as written, before a person edited them
     proposal_hash: str                  # of the proposal's content: a discarded one is not made again
     confidence: str
     reasons: tuple[str, ...]

@@ -94,6 +94,18 @@ def test_edits_of_the_candidate_are_kept(wiki: Wiki) -> None:
     assert promote(wiki, 4) == () and "SQUARE" in page(wiki.root, "eniac") and "Later." in page(wiki.root, "eniac")
 
 
+def test_edits_of_the_candidate_outlive_another_proposal(wiki: Wiki) -> None:
+    """Made anew from both sides it still holds a person's words, so the next night does not write over it."""
+    edit(wiki, "\n## Design", "\nMine in the update.\n\n## Design", WAITS)
+    edit(wiki, "## Design", "Later.\n\n## Design")
+    assert promote(wiki, 3) != () and "Mine in the update." in waiting(wiki)
+    put(wiki.root, "raw_sources/machine.md", ENIAC.replace("167 square metres", "180 square metres"))
+    run(wiki, 4)
+    (wiki.root / "raw_sources/machine.md").unlink()
+    run(wiki, 5)
+    assert "Mine in the update." in waiting(wiki)
+
+
 def test_a_ticked_box_meets_a_page_that_moved_on(wiki: Wiki) -> None:
     """The box is empty again in the fresh candidate, and ticking it once more publishes it."""
     edit(wiki, "## Design", "Later.\n\n## Design")

@@ -160,7 +160,16 @@ def renew(
     )
     step = f"It was made anew from both; look at it: nightwiki candidates diff {candidate.slug}"
     fresh = _waiting(draft, candidate.path, digest(content), candidate.ingested)
+    if said_hash(decode(content)) != candidate.said_hash:
+        fresh = _still_edited(fresh, candidate)
     return Decision((fresh,), problem=_MOVED, next_step=step)
+
+
+def _still_edited(write: FileWrite, candidate: CandidateRecord) -> FileWrite:
+    """The write of a candidate that holds a person's words, which no later proposal may take the place of."""
+    (row,) = write.changes.candidates
+    kept = replace(row, file_hash=candidate.file_hash, said_hash=candidate.said_hash)
+    return replace(write, changes=replace(write.changes, candidates=(kept,)))
 
 
 def _head(text: str) -> str:
