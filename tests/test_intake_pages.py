@@ -128,3 +128,19 @@ def test_a_page_that_is_a_plain_text_has_its_paragraphs() -> None:
     listing = "\n".join(f"lamp_{number} = burn({number})" for number in range(40))
     shown = page(*FILLER).replace("</article>", f"<pre><code>{listing}</code></pre></article>")
     assert listing in [part.text for part in extract(shown).parts]
+
+
+@pytest.mark.parametrize(
+    ("box", "read"),
+    [
+        ("<div>The keeper of <b>Fanal</b> climbs two hundred steps every night.</div>", True),
+        ("<div><a href=/more>Read more about lamps, oil and the keepers of towers.</a></div>", False),
+        ("<div>Share this page</div>", False),
+    ],
+    ids=["sentence", "links", "buttons"],
+)
+def test_a_box_among_paragraphs_is_one_of_them(box: str, read: bool) -> None:
+    """Some editors write every other paragraph as a box; boxes of links are none."""
+    found = extract(page(*FILLER[:2]).replace("</article>", f"{box}<p>{FILLER[2]}</p><p>{FILLER[3]}</p></article>"))
+    assert any("two hundred steps" in part.text or "more" in part.text for part in found.parts) == read
+    assert found.parts[-1].text == FILLER[3]

@@ -16,6 +16,8 @@ _NOTE_CLASSES = ("reference", "footnote", "noteref", "fnref")
 _FORMULAS = ("mwe-math-element", "katex-display", "katex")  # classes around a formula that is there more than once
 _STYLE = re.compile(r"^\{\\(?:display|text)style\s*(.*)\}$", re.DOTALL)
 _DEEPEST = 40
+_SENTENCE = 40  # characters, at least
+_SENTENCE_ENDS = frozenset('.!?…"”»)。！？')
 _ITEMS = frozenset({"li", "dd", "dt"})
 _INLINE = frozenset({"a", "abbr", "b", "br", "code", "em", "i", "img", "small", "span", "strong", "sub", "sup", "time"})
 
@@ -57,6 +59,20 @@ def part_blocks(tree: Any) -> None:
             block.tail = " " + (block.tail or "")
         if parent is not None and parent.tag in _ITEMS and all(child.tag in _INLINE for child in block):
             block.tag = "span"
+        elif block.tag == "div" and _is_paragraph(block, before):
+            block.tag = "p"
+
+
+def _is_paragraph(box: Any, before: Any | None) -> bool:
+    """Whether a box beside a paragraph is another one: an extractor that finds paragraphs passes over boxes."""
+    behind = box.getnext()
+    if not ((before is not None and before.tag == "p") or (behind is not None and behind.tag == "p")):
+        return False
+    if any(child.tag not in _INLINE for child in box):
+        return False
+    text = " ".join(box.text_content().split())
+    linked = sum(len(link.text_content()) for link in box.iter("a"))
+    return len(text) >= _SENTENCE and linked < 0.3 * len(text) and text[-1] in _SENTENCE_ENDS
 
 
 def part_cells(tree: Any) -> None:
