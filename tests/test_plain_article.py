@@ -19,6 +19,12 @@ def page(inside: str) -> str:
     return f"<!doctype html><html><head><title>Machines</title></head><body>{inside}</body></html>"
 
 
+def read(text: str) -> plain_article.Article:
+    found = plain_article.article(html_tree.parse(text), text)
+    assert found is not None
+    return found
+
+
 def words(body: object) -> list[str]:
     return " ".join(body.itertext()).split()  # type: ignore[attr-defined]  # an lxml element
 
@@ -35,27 +41,28 @@ def words(body: object) -> list[str]:
 def test_a_page_of_paragraphs_is_read_as_by_the_whole_sequence(extra: str) -> None:
     """The body is the one that trafilatura's defaults give."""
     text = page(f"<article><h1>Machines</h1>{PROSE}</article>{extra}")
-    body = plain_article.body(html_tree.parse(text), text)
+    found = read(text)
     whole = trafilatura.bare_extraction(text, include_comments=False)
-    assert words(body) == words(whole.body)
+    assert words(found.body) == words(whole.body)
+    assert not found.doubtful
 
 
 def test_a_page_with_few_words_in_paragraphs_needs_a_closer_look() -> None:
     """Text in plain boxes is not for the short way."""
     text = page(f"<div>{SENTENCE * 20}</div>")
-    assert plain_article.body(html_tree.parse(text), text) is None
+    assert read(text).doubtful
 
 
 def test_a_result_that_misses_most_paragraphs_needs_a_closer_look() -> None:
     """An article element that holds a small part of the page's paragraphs may be the wrong one."""
     text = page(f"<article><p>{SENTENCE * 3}</p><p>{SENTENCE * 2}</p></article><section>{PROSE * 2}</section>")
-    assert plain_article.body(html_tree.parse(text), text) is None
+    assert read(text).doubtful
 
 
 def test_what_stands_twice_in_a_row_is_read_once() -> None:
     """A paragraph of some length is not repeated; short ones, as in dialogues, are."""
     text = page(f"<article><p>{SENTENCE * 3}</p><p>{SENTENCE * 3}</p><p>No!</p><p>No!</p>{PROSE}</article>")
-    found = [" ".join(element.itertext()) for element in plain_article.body(html_tree.parse(text), text)]
+    found = [" ".join(element.itertext()) for element in read(text).body]
     assert (found.count((SENTENCE * 3).strip()), found.count("No!")) == (1, 2)
 
 
@@ -64,7 +71,7 @@ def test_the_page_stays_as_it_was() -> None:
     text = page(f"<article>{PROSE}<script>1</script></article><div class='comments'><p>{SENTENCE}</p></div>")
     tree = html_tree.parse(text)
     before = etree.tostring(tree)
-    plain_article.body(tree, text)
+    plain_article.article(tree, text)
     assert etree.tostring(tree) == before
 
 
@@ -99,7 +106,7 @@ def test_paths_that_a_walk_answers_find_the_same(name: str) -> None:
     boxes = "".join(f"<{tag} {mark}><p>a</p></{tag}>" for tag in ("div", "section", "main", "ul") for mark in marks)
     text = page(f"<main>{boxes}</main><article>b</article>")
     tree = html_tree.parse(text)
-    plain_article.body(tree, text)
+    plain_article.article(tree, text)
     shipped, used = getattr(fresh("trafilatura.xpaths"), name), getattr(xpaths, name)
     found = [path(tree) for path in used]
     assert any(found)
@@ -124,11 +131,38 @@ def test_the_whole_sequence_gives_what_it_gives_alone() -> None:
     boxes = "".join(f"<div><span>{number}. {SENTENCE * 2}</span></div>" for number in range(12))
     text = page(f"<article><p>Short.</p></article>{boxes}")
     alone = trafilatura.bare_extraction(text, include_comments=False)
-    assert words(whole_article.body(html_tree.parse(text))) == words(alone.body)
+    assert words(whole_article.body(html_tree.parse(text), None)) == words(alone.body)
+
+
+SHORT = f"<article><h1>Machines</h1><p>{SENTENCE * 4}</p></article>"
+DOUBTFUL = [
+    f"{SHORT}<section>{PROSE * 3}</section>",
+    f"{SHORT}<div>{SENTENCE * 4}</div>",
+    f"<div>{SENTENCE * 20}</div>",
+    f"<article><table><tr><td>{SENTENCE * 4}</td><td>2</td></tr></table></article>{PROSE}",
+    f"<article><p>{SENTENCE * 3}</p></article>" + "<div><span>A short line of the page.</span></div>" * 300,
+]
+
+
+@pytest.mark.parametrize("inside", DOUBTFUL, ids=["part", "boxes", "no paragraph", "table", "long page"])
+def test_a_doubtful_answer_is_kept_where_the_whole_sequence_keeps_it(inside: str) -> None:
+    """What the first extractor found changes no result: it saves asking it again."""
+    text = page(inside)
+    tree, first = html_tree.parse(text), read(text)
+    assert first.doubtful
+    assert words(whole_article.body(tree, first)) == words(whole_article.body(tree, None))
+
+
+def test_an_answer_that_stays_is_given_without_the_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first extractor is asked once for a page that the others have nothing to add to."""
+    text = page(DOUBTFUL[1])
+    first = read(text)
+    monkeypatch.setattr("trafilatura.core.trafilatura_sequence", None)
+    assert whole_article.body(html_tree.parse(text), first) is first.body
 
 
 def test_stop_words_are_those_of_every_language() -> None:
     """Words of languages that stand far apart are known, in lower case."""
-    whole_article.body(html_tree.parse(page("<div>little</div>")))
+    whole_article.body(html_tree.parse(page("<div>little</div>")), None)
     external.jt_stoplist_init()
     assert {"the", "und", "это", "και"} <= set(external.JT_STOPLIST or ())

@@ -56,9 +56,8 @@ def _extract(text: str, name: str, url: str, patient: bool) -> Extracted:
     stated = html_metadata.read(tree, url)
     parts = preformatted.parts(tree)
     if not parts:
-        body = plain_article.body(tree, text)
-        if body is None:
-            body = whole_article.body(tree)
+        found = plain_article.article(tree, text)
+        body = whole_article.body(tree, found) if found is None or found.doubtful else found.body
         parts = () if body is None else tuple(_parts(body, 0))
         if not web_walls.long_enough(parts):
             parts = small_page.parts(tree, parts)

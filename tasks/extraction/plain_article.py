@@ -8,6 +8,7 @@ half of the time. Steps that cannot apply to a page are left out; a doubtful res
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -32,8 +33,17 @@ def written(tree: Any) -> int:
     return sum(size for paragraph in tree.iter("p") if (size := len(paragraph.text_content())) > _SHORT_PARAGRAPH)
 
 
-def body(tree: Any, source: str) -> Any | None:
-    """The article's body as trafilatura gives it, or None when the page, of the text `source`, needs a closer look.
+@dataclass(frozen=True, slots=True)
+class Article:
+    """What trafilatura's main extractor found on a page."""
+
+    body: Any
+    text: str
+    doubtful: bool  # the page needs a closer look
+
+
+def article(tree: Any, source: str) -> Article | None:
+    """The article as the main extractor finds it; None when it is not the one to ask for a page of the text `source`.
 
     The tree is not changed.
     """
@@ -52,7 +62,7 @@ def body(tree: Any, source: str) -> Any | None:
         found, text = extract_content(_cleaned(_copy(tree)), _options())
     else:
         _finish(found)
-    return found if len(text) >= least and found.find(".//p") is not None else None
+    return Article(found, text, doubtful=len(text) < least or found.find(".//p") is None)
 
 
 def _copy(tree: Any) -> Any:

@@ -7,16 +7,43 @@ from copy import copy
 from functools import cache
 from typing import Any
 
+from tasks.extraction.plain_article import Article
 
-def body(tree: Any) -> Any | None:
-    """The article's body as trafilatura gives it, or None when it finds none. The tree is not changed."""
+
+def body(tree: Any, first: Article | None) -> Any | None:
+    """The article's body as trafilatura gives it, or None when it finds none. The tree is not changed.
+
+    `first` is what the first of its extractors found already.
+    """
     from trafilatura.core import trafilatura_sequence  # within `bare_extraction`, which goes on to write its Markdown
 
+    if first is not None and _stays(first, tree):
+        return first.body
     _prepare_justext()
     with suppress(TypeError, ValueError):
         found, text, _, _ = trafilatura_sequence(copy(tree), _options())
         return found if text else None
     return None
+
+
+def _stays(first: Article, tree: Any) -> bool:
+    """Whether the others, asked as the sequence asks them, would leave the first one's answer as it is."""
+    from lxml import etree
+    from trafilatura.baseline import html2txt
+    from trafilatura.core import ESCALATION_MAX_LENGTH, ESCALATION_PAGE_SHARE
+    from trafilatura.external import SANITIZED_XPATH, _prefer_readability, try_readability
+    from trafilatura.htmlprocessing import prune_unwanted_nodes
+    from trafilatura.xpaths import RAW_TREE_PRUNE_XPATH, REMOVE_COMMENTS_AND_LISTS_XPATH
+
+    size = len(first.text)
+    if size < _options().min_extracted_size or first.body.xpath(SANITIZED_XPATH):
+        return False
+    page = prune_unwanted_nodes(copy(tree), [*RAW_TREE_PRUNE_XPATH, *REMOVE_COMMENTS_AND_LISTS_XPATH])
+    if size < ESCALATION_MAX_LENGTH and size < ESCALATION_PAGE_SHARE * len(html2txt(page)):
+        return False
+    other = try_readability(page)
+    text = " ".join(etree.tostring(other, method="text", encoding="unicode").split())
+    return not _prefer_readability(first.body, other, text, size, len(text), _options())
 
 
 @cache
