@@ -17,8 +17,9 @@ from enum import StrEnum
 from functools import lru_cache
 
 from tasks.compiling.vocabulary import STOP_WORDS
-from tasks.coverage_relations import doubt
+from tasks.coverage_relations import DENIES, doubt
 from tasks.markdown import sentences
+from tasks.negation import DENIAL, leaves_out_denial, unspaced_runs
 from tasks.search import tokens
 
 __all__ = ["Coverage", "Quoted", "State", "check", "locate"]
@@ -67,11 +68,6 @@ _SPELLED = {
     for word in words.split()
 }
 _ARTICLES = frozenset({"one", "ein", "eine", "einen", "once", "sept"})  # also words of other sense
-_NEGATION = re.compile(
-    r"\b(?:not|never|no|none|neither|nor|without|cannot|\w+n['’]t|nicht|nie|niemals|kein\w*|ohne|pas|jamais|aucun\w*|"
-    r"sans|nunca|ningun\w*|не|никогда|нет|без)\b|不|没|沒|無|无|非|ない|ません|なし|않|없",
-    re.I,
-)
 _PARTICLES = frozenset("的了是在和與与及之为為也都于於其有这這那個个はがをにのとでもやへただりれしている")
 GLUE = frozenset(
     re.findall(
@@ -126,6 +122,7 @@ _SIGNS = {
 }
 _INVENTED = 0.5
 """Below this share of content words found at the place, a sentence is not a paraphrase of it."""
+_UNSPACED_WORD = 4  # letters of a word in scripts without blanks, about
 _STEM = 5  # letters from which two words with the same beginning count as forms of one
 
 
@@ -213,7 +210,10 @@ def check(sentence: str, cited: Sequence[Quoted], context: str = "", titles: str
         near = "\n".join(dict.fromkeys(spans))
         missing = _doubts(sentence, near, context, titles)
         reason = f"{_listed(missing)} does not stand in the cited sentence" if missing else ""
-        reason = reason or doubt(sentence, [one for span in spans for one in _units(span)], context)
+        units = [one for span in spans for one in _units(span)]
+        reason = reason or doubt(sentence, units, context)
+        if not reason and (denial := leaves_out_denial(sentence, units, DENIES)):
+            reason = f"the cited sentence denies it with '{denial}'"
         state = State.UNCOVERED if reason else State.COVERED
     return Coverage(state, missing, reason, quotes)
 
@@ -238,8 +238,8 @@ def _held_against(sentence: str, places: str, context: str) -> tuple[State, tupl
         return State.INVENTED, missing, f"{_listed(missing)} stands nowhere near the cited words"
     if missing:
         return State.UNCOVERED, missing, f"{_listed(missing)} does not stand at the cited place"
-    denied = _NEGATION.search(sentence)
-    if denied and not _NEGATION.search(places):
+    denied = DENIAL.search(sentence)
+    if denied and not DENIAL.search(places):
         return State.INVENTED, (denied[0],), f"it says '{denied[0]}', the cited place does not"
     return State.COVERED, (), ""
 
@@ -269,8 +269,8 @@ def _doubts(sentence: str, near: str, context: str, titles: str) -> tuple[str, .
     poles = [word for word in _LETTERS.findall(sentence.lower()) if word in _POLES and _POLES[word] not in have]
     found += poles
     found += sorted(_signs(sentence) - _signs(lent))
-    denied = _NEGATION.search(sentence)
-    if denied and not _NEGATION.search(near):
+    denied = DENIAL.search(sentence)
+    if denied and not DENIAL.search(near):
         found.append(denied[0])
     return tuple(dict.fromkeys(found))
 
@@ -368,6 +368,10 @@ def _words(sentence: str, ground: str) -> tuple[int, tuple[str, ...]]:
     have = set(tokens.terms(ground))
     plain = sentences.CJK.sub(" ", sentence) if cjk else sentence
     count, missing = len(set(cjk)), list(lost)
+    for run in unspaced_runs(plain):
+        plain = plain.replace(run, " ")
+        count += max(1, len(run) // _UNSPACED_WORD)
+        missing += _strange(run, ground)
     for word in dict.fromkeys(piece.strip(_EDGES) for piece in _BETWEEN.split(plain)):
         terms = tokens.terms(word)
         low = word.lower()
@@ -378,6 +382,18 @@ def _words(sentence: str, ground: str) -> tuple[int, tuple[str, ...]]:
         if not _stands(terms, have):
             missing.append(word)
     return count, tuple(missing)
+
+
+def _strange(run: str, ground: str) -> list[str]:
+    """What of a run of letters without blanks does not stand in the text in threes, in pieces as long as a word."""
+    size = min(3, len(run))
+    known = [False] * len(run)
+    for at in range(len(run) - size + 1):
+        if run[at : at + size] in ground:
+            known[at : at + size] = [True] * size
+    found = "".join(letter if not there else " " for letter, there in zip(run, known, strict=True))
+    size = _UNSPACED_WORD
+    return [piece[at : at + size] for piece in found.split() for at in range(0, len(piece), size)]
 
 
 def _stands(terms: Sequence[str], have: set[str]) -> bool:

@@ -31,7 +31,7 @@ _MONTHS = _set(
     juni juli oktober dezember janvier février mars avril mai juin juillet août septembre octobre novembre décembre
     enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre"""
 )
-_DENIES = re.compile(
+DENIES = re.compile(
     r"\b(?:not|never|no|none|nor|neither|without|cannot|\w+n['’]t|fail(?:s|ed|ing)?|refus\w+|unable|hardly|barely|rarely|"
     r"seldom|nicht|nie|niemals|kein\w*|ohne|kaum|ne|pas|jamais|aucun\w*|sans|nunca|ningun\w*|sin|не|нет|без|никогда)\b",
     re.I,
@@ -228,8 +228,8 @@ def _scope(text: str, at: int) -> frozenset[str]:
 def _denied(sentence: str, unit: str) -> str:
     """Whether a denial of one of the two is about a word that the other leaves undenied."""
     words = frozenset(sentences.words(sentence))
-    mine = [_scope(sentence, match.end()) for match in _DENIES.finditer(sentence)]
-    theirs = [_scope(unit, match.end()) for match in _DENIES.finditer(unit)]
+    mine = [_scope(sentence, match.end()) for match in DENIES.finditer(sentence)]
+    theirs = [_scope(unit, match.end()) for match in DENIES.finditer(unit)]
     if not mine:
         lost = next((scope for scope in theirs if scope and scope <= words), None)
         return f"the cited sentence denies '{' '.join(sorted(lost))}'" if lost else ""

@@ -11,6 +11,7 @@ import re
 from tasks.compiling.overlap import figures
 from tasks.contradictions.claims import Claim, Clash, ClashKind, clash_id
 from tasks.markdown import sentences
+from tasks.negation import DENIAL
 
 _REPORTED = re.compile(
     r"\b(?:claim(?:s|ed|ing)?|alleg\w+|myth|legend|rumou?r\w*|suppos\w+|wrongly|mistaken\w*|falsely|erroneous\w*|"
@@ -18,11 +19,6 @@ _REPORTED = re.compile(
     r"critics|opponents|skeptics|sceptics|some (?:say|argue|believe|think)|denie[sd]|reject\w*|disput\w+|"
     r"angeblich|fälschlich\w*|irrtümlich\w*|behaupte\w+|prétend\w*|à tort)\b|"
     r"据称|據稱|误以为|誤以為|谣|謠|传说|とされていた|誤って",
-    re.I,
-)
-_NEGATION = re.compile(
-    r"\b(?:not|never|no|cannot|\w+n['’]t|nicht|nie|kein\w*|ne|pas|jamais|не|нет|nunca)\b|"
-    r"不|没|沒|無|无|未|ない|ません",
     re.I,
 )
 _YEAR = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
@@ -59,7 +55,7 @@ def refused(
     numbers, others = figures(old), figures(new)
     names = [{match.group() for match in _NAME.finditer(text)} for text in (old, new)]
     apart = bool(names[0] - names[1]) and bool(names[1] - names[0])
-    denied = (_NEGATION.search(old) is None) != (_NEGATION.search(new) is None)
+    denied = (DENIAL.search(old) is None) != (DENIAL.search(new) is None)
     smaller = min(len(first - own), len(second - own)) or 1
     alike = len(common - own) / smaller
     if numbers - others or others - numbers:
@@ -84,7 +80,7 @@ def clash(subject: str, old: Claim, new: Claim, reason: str) -> Clash:
     if figures(old.quote) != figures(new.quote):
         years = [set(_YEAR.findall(claim.quote)) for claim in (old, new)]
         kind = ClashKind.DATE if years[0] != years[1] and all(years) else ClashKind.NUMBER
-    elif (_NEGATION.search(old.quote) is None) != (_NEGATION.search(new.quote) is None):
+    elif (DENIAL.search(old.quote) is None) != (DENIAL.search(new.quote) is None):
         kind = ClashKind.NEGATION
     return Clash(clash_id(old, new), subject, old.page_id, kind, old, new, reason)
 

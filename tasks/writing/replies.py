@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_origin
 
-from annotated_types import MaxLen
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.fields import FieldInfo
 
@@ -135,5 +134,5 @@ def _meant(name: str, field: FieldInfo, value: Any) -> Any:
         value = [value]
     elif kind is Literal and isinstance(value, str):
         value = value.strip().lower()
-    most = next((one.max_length for one in field.metadata if isinstance(one, MaxLen)), None)
+    most = next((one.max_length for one in field.metadata if hasattr(one, "max_length")), None)
     return value[:most] if most and name in _REMARKS and isinstance(value, str | list) else value
