@@ -108,7 +108,8 @@ class Addresses:
         if answer.status == "unchanged":
             return
         try:
-            entries = feeds.entries(answer.body, answer.final_url)[: self._session.wiki.settings.fetch.feed_items]
+            found = feeds.entries(answer.body, answer.final_url, answer.content_type)
+            entries = found[: self._session.wiki.settings.fetch.feed_items]
         except SourceError as error:
             self._failed(record, error)
             return

@@ -143,3 +143,23 @@ def test_a_feed_in_sixteen_bits_is_read() -> None:
     """Its mark says so, even where its declaration does not."""
     body = '<?xml version="1.0"?><rss version="2.0"><channel><item><link>https://ex.org/ü</link></item></channel></rss>'
     assert [one.url for one in entries(body.encode("utf-16"), "https://ex.org/f")] == ["https://ex.org/%C3%BC"]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "told", "content_type"),
+    [
+        ("koi8-r", "", "text/xml; charset=koi8-r"),
+        ("cp1251", " encoding='windows-1251'", "text/xml"),
+        ("cp1251", " encoding='windows-1251'", "text/xml; charset=utf-8"),
+        ("cp1251", "", ""),
+        ("utf-16", " encoding='utf-16'", "text/xml"),
+        ("utf-8", " encoding='iso-8859-1'", "text/xml"),
+        ("iso2022_jp", " encoding='iso-2022-jp'", "text/xml"),
+    ],
+)
+def test_titles_in_any_encoding(encoding: str, told: str, content_type: str) -> None:
+    """The server, the feed, or its letters say how it is written; where they differ, what makes sense counts."""
+    title = "Маяк был построен на скале в заливе"
+    feed = f"<?xml version='1.0'{told}?><rss version='2.0'><channel><item><title>{title}</title><link>https://a.org/1</link>"
+    (entry,) = entries(f"{feed}</item></channel></rss>".encode(encoding), "https://a.org/", content_type)
+    assert entry.title == title

@@ -13,15 +13,18 @@ import json
 import re
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from config.errors import SourceError
+from tasks.extraction.decode import decode
 from tasks.records import Outcome
 from tasks.sources.addresses import canonical, join, video_address, video_id
 
 _ROOT = re.compile(rb"<(?:\w+:)?(?:rss|feed|rdf)\b", re.IGNORECASE)
+_ENCODING = re.compile(r"^(\s*<\?xml[^>]*?)\s+encoding\s*=\s*[\"'][^\"']*[\"']")
 _ALTERNATE = re.compile(r"<link\b[^<>]*\btype=[\"']application/(?:rss|atom)\+xml[^<>]*>", re.IGNORECASE)
 _HREF = re.compile(r"\bhref=[\"']([^\"'>]+)", re.IGNORECASE)
 _HEAD = 20_000
@@ -55,15 +58,12 @@ def looks_like_feed(body: bytes) -> bool:
 
 def entries(body: bytes, url: str, content_type: str = "") -> tuple[FeedEntry, ...]:
     """The entries that have an address, newest first; undated ones keep their place. Raises SourceError unreadable."""
-    if body[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        body = body.decode("utf-16", "replace").encode()
+    body = _as_utf8(body, content_type)
     if (items := _json_items(body)) is not None:
         return _sorted(items, url)
     import feedparser
 
-    headers = {"content-location": url}
-    if content_type:
-        headers["content-type"] = content_type
+    headers = {"content-location": url, "content-type": "application/xml; charset=utf-8"}
     try:
         feed = feedparser.parse(
             io.BytesIO(body), response_headers=headers, resolve_relative_uris=False, sanitize_html=False
@@ -73,6 +73,16 @@ def entries(body: bytes, url: str, content_type: str = "") -> tuple[FeedEntry, .
     if not feed.get("version") and not feed["entries"]:
         raise _no_feed(body, url)
     return _sorted(feed["entries"], url)
+
+
+def _as_utf8(body: bytes, content_type: str) -> bytes:
+    """A feed in UTF-8, in whatever it was sent: as its server says, it says itself, or its letters tell."""
+    with suppress(UnicodeDecodeError):
+        if b"\x1b$" not in body:  # as seven-bit Japanese switches its alphabets
+            body.decode("utf-8")
+            return body
+    decoded = decode(body, content_type)
+    return _ENCODING.sub(r"\1", decoded.text, count=1).encode("utf-8", "replace") if decoded is not None else body
 
 
 def _sorted(items: Iterable[Mapping[str, Any]], url: str) -> tuple[FeedEntry, ...]:
