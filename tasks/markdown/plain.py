@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-_FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?:.*\r?\n)*?---[ \t]*(?:\r?\n|\Z)")
+_FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?:[^\n]*\n)*?---[ \t]*(?:\r?\n|\Z)")
 _COMMENT = re.compile(r"<!--.*?-->|%%.*?%%", re.DOTALL)
 _DEFINITION = re.compile(r"^\[\^[^\]\s]+\]:.*(?:\n(?:[ \t]{2,}|\t).*)*", re.MULTILINE)
 _REFERENCE = re.compile(r"\[\^[^\]\s]+\]")
