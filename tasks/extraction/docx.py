@@ -92,6 +92,8 @@ class _Word:
         if element.tag == f"{_W}tbl":
             rows: list[list[str]] = []
             for row in self._within(element, f"{_W}tr"):
+                if row.find(f"{_W}trPr/{_W}del") is not None:
+                    continue
                 rows.append(list(self._cells(row, rows[-1] if rows else [])))
             rows = [row for row in rows if any(row)]
             if rows and max(len(row) for row in rows) > 1:
@@ -195,7 +197,7 @@ class _Word:
             if run.tag == f"{_M}oMath":
                 pieces.append(office_math.line(run))
                 continue
-            if _in_box(run, paragraph) or _is_left_out(run, paragraph):
+            if _in_box(run, paragraph) or _is_left_out(run, paragraph) or _is_struck(run):
                 continue
             text = "".join(self._piece(child) for child in run)
             if self._hides(run):
@@ -330,6 +332,12 @@ def _is_left_out(run: Any, paragraph: Any) -> bool:
         if parent.tag in (f"{_W}moveFrom", f"{_W}del") or _is_placeholder(parent):
             return True
     return False
+
+
+def _is_struck(run: Any) -> bool:
+    """Whether the words are struck through, so that nobody says them."""
+    marks = (run.find(f"{_W}rPr/{_W}{name}") for name in ("strike", "dstrike"))
+    return any(mark is not None and mark.get(f"{_W}val") not in ("0", "false") for mark in marks)
 
 
 def _is_superscript(run: Any) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 from config.errors import SourceError
 from tasks.extraction.extracted import Extracted
-from tasks.extraction.office_package import without_dangling
+from tasks.extraction.office_package import usual, without_dangling
 from tasks.records import Outcome
 
 MAX_PART = 100 * 1024 * 1024
@@ -31,6 +31,7 @@ def extract(kind: str, data: bytes, name: str = "") -> Extracted:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             read = _extractor(kind)
+            data = usual(data, kind)
             try:
                 found = read(data)
             except KeyError:  # a part that others refer to is not there; Word and Excel do without it

@@ -20,7 +20,8 @@ from tasks.extraction.decode import decode
 from tasks.records import Outcome
 
 MAX_UNPACKED = 200 * 1024 * 1024
-_OFFICE = {"word/document.xml": "docx", "ppt/presentation.xml": "pptx", "xl/workbook.xml": "xlsx"}
+_OFFICE = {"word/document": "docx", "ppt/presentation": "pptx", "xl/workbook": "xlsx"}
+_MAIN_PART = re.compile(r"^(word/document|ppt/presentation|xl/workbook)\d*\.xml$", re.IGNORECASE | re.MULTILINE)
 _MARKDOWN_NAMES = frozenset({".md", ".markdown", ".mdown", ".mkd"})
 _PLAIN_NAMES = frozenset({".txt", ".text", ".log", ".rst", ".org", ".tex", ".adoc"})
 _PROGRAM_NAMES = frozenset((
@@ -163,9 +164,8 @@ def _zip_kind(data: bytes, name: str) -> str:
         raise SourceError(
             name, Outcome.UNREADABLE, "the file is cut off or damaged", "Copy or download it again."
         ) from error
-    for part, kind in _OFFICE.items():
-        if part in names:
-            return kind
+    if main := _MAIN_PART.search("\n".join(names).replace("\\", "/")):
+        return _OFFICE[main[1].lower()]
     if "xl/workbook.bin" in names:
         raise SourceError(
             name, Outcome.UNSUPPORTED, "it is a binary Excel file (xlsb)", "Save it as .xlsx and drop that here."
