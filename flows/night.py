@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from config.settings import Settings
@@ -23,6 +24,7 @@ from flows.gather import gather
 from flows.gathering import Gathering
 from flows.leaving import leave
 from flows.listing import index_path, list_pages
+from flows.made_rows import MadeRows
 from flows.model_compiling import Connect, load_meanwhile
 from flows.reading import Reading
 from flows.reading_in import Review, Taken, take_in
@@ -30,7 +32,7 @@ from flows.report import keep_note, report_of
 from flows.session import Session, keep_report, load_report, looking, writing
 from flows.steps import StepRunner, utc_now
 from storage.commit import commit
-from storage.index_ahead import IndexAhead
+from storage.search_index import build_index
 from tasks.commits import Changes, CommitResult, FileWrite
 from tasks.crew import Crew
 from tasks.digest import NightReport
@@ -148,9 +150,8 @@ class _Night:
 
     def carry_out(self) -> NightReport:
         """Take all steps. What costs time once sources are read is shared out over the cores."""
-        snapshots = self._session.state.snapshots
-        with _seldom_collected(), self._crew, IndexAhead(self._crew.many) as ahead:
-            snapshots.build_index, snapshots.begin_index = ahead.build, ahead.begin
+        self._session.state.snapshots.build_index = partial(build_index, each=self._crew.each)
+        with _seldom_collected(), self._crew:
             return self._carry_out()
 
     def _carry_out(self) -> NightReport:
@@ -202,6 +203,7 @@ class _Night:
             drawn.created,
             drawn.removed,
             first and not state.runs.deleted_by_person(index_path(wiki)),
+            ours=MadeRows(state.reader, drawn.removed),
         )
         review = candidates_base(wiki, state) if drawn.staged else ()
         return (*evidence, *drawn.writes, *listed, *review)

@@ -12,8 +12,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from errno import EDQUOT, EFBIG, ENOSPC
@@ -22,9 +21,10 @@ from typing import TYPE_CHECKING
 
 from config.errors import StateError
 from storage.durable import sha256
-from storage.encoded import Encode, EncodedRows, encode
+from storage.encoded import EncodedRows, encode
 from storage.journal import Closed, Intent, Landed, Plan, Result, intents, made
 from storage.ledger import FileRow
+from storage.publishing import Crash, Publishing, rows_of
 from storage.runs import AuditRow
 from storage.tables import TABLES, Row, changed_rows, dropped_ids
 from storage.vault import Stat, Swap
@@ -32,10 +32,8 @@ from tasks.commits import NO_CHANGES, Changes, CommitResult, FileWrite, NewCandi
 from tasks.review.review import candidate_of
 
 if TYPE_CHECKING:
-    from storage.reader import Manifest
     from storage.state import WikiState
 
-Crash = Callable[[str], None]
 _BATCH = 256  # files between two records of results
 
 
@@ -57,70 +55,53 @@ def commit(state: WikiState, run_id: str, kind: str, writes: Sequence[FileWrite]
             current = state.snapshots.current()
             landed = tuple(one.path for one in writes)
             return CommitResult(landed, (), current.id if current else "", False, found.messages)
-        state.snapshots.foresee([plan.changes, *(write.changes for write in plan.writes)])
-        for _, write in made(intents(plan.writes)):
-            _keep_before(state, write)
-        state.blobs.flush()
-        crash("before-images")
-        encode = EncodedRows().encode
-        state.journal.begin(plan, encode)
-        crash("begun")
-        done = finish(state, plan, crash, encode)
+        with Publishing(state, plan, crash, EncodedRows().encode) as publishing:
+            publishing.begin(rows_of(plan, (one for one in intents(plan.writes) if one.fallback_of < 0)))
+            for _, write in made(intents(plan.writes)):
+                _keep_before(state, write)
+            state.blobs.flush()
+            crash("before-images")
+            state.journal.begin(plan, publishing.encode)
+            crash("begun")
+            done = _finish(state, plan, crash, publishing)
         return replace(done, messages=(*found.messages, *done.messages))
 
 
-def finish(state: WikiState, plan: Plan, crash: Crash = no_crash, encode: Encode = encode) -> CommitResult:
+def finish(state: WikiState, plan: Plan, crash: Crash = no_crash) -> CommitResult:
     """Carry the open journal's plan to its end, from wherever it stands. Needs the write lock."""
-    with plainly(state), state.ledger.session():
-        files = _Files(state, plan, crash)
-        files.write()
-        upserts, drops = _merged(plan, files)
-        landed = files.landed()
-        seen = time.time_ns()
-        last = {one.path: one.after for one in landed}
-        rows = [
-            FileRow(path, stat.size, stat.mtime_ns, after, seen)
-            for path, after in last.items() if after and (stat := files.stats.get(path)) is not None
-        ]
-        gone = [path for path, after in last.items() if not after]
-        published = bool(upserts or drops)
-        with _published(state, plan, upserts, drops, crash, encode) as publishing:
-            state.ledger.apply(plan.commit, upserts, drops, rows, gone, encode)
-            crash("ledger")
-        current = publishing.result() if publishing else state.snapshots.current()
-        snapshot = current.id if current else ""
-        changed = [one for one in landed if one.before != one.after]
-        audit = [AuditRow(plan.run, one.path, one.before, one.after, plan.now, plan.commit) for one in changed]
-        state.runs.add_audit(audit, again=state.recovering)
-        crash("audit")
-        refused = files.refused()
-        before = current.parent if current is not None and published else snapshot
-        closed = Closed(plan.commit, plan.run, plan.kind, plan.now, snapshot, before, tuple(changed), refused)
-        state.journal.close(closed)
-        crash("closed")
-        messages = (*state.ledger.take_messages(), *state.snapshots.take_messages())
-        return CommitResult(tuple(one.path for one in landed), refused, snapshot, published, messages)
+    with plainly(state), state.ledger.session(), Publishing(state, plan, crash, encode) as publishing:
+        return _finish(state, plan, crash, publishing)
 
 
-@contextmanager
-def _published(state: WikiState, plan: Plan, upserts: Mapping[str, tuple[Row, ...]],
-               drops: Mapping[str, tuple[str, ...]], crash: Crash, encode: Encode) -> Iterator[Future[Manifest] | None]:
-    """Publish the rows in a thread of its own while the caller books them in the ledger; None when there are none.
-
-    The snapshot becomes current once the caller's part is done, and not at all when that fails.
-    """
-    if not upserts and not drops:
-        yield None
-        return
-    booked: Future[None] = Future()
-    with ThreadPoolExecutor(1, thread_name_prefix="publish") as beside:
-        try:
-            yield beside.submit(state.snapshots.publish, plan.commit, plan.run, plan.kind, plan.now, upserts, drops,
-                                crash, encode, booked.result)
-        except BaseException as error:
-            booked.set_exception(error)
-            raise
-        booked.set_result(None)
+def _finish(state: WikiState, plan: Plan, crash: Crash, publishing: Publishing) -> CommitResult:
+    files = _Files(state, plan, crash)
+    files.write()
+    true = rows_of(plan, files.landed_intents())
+    publishing.begin(true)
+    landed = files.landed()
+    seen = time.time_ns()
+    last = {one.path: one.after for one in landed}
+    rows = [
+        FileRow(path, stat.size, stat.mtime_ns, after, seen)
+        for path, after in last.items() if after and (stat := files.stats.get(path)) is not None
+    ]
+    gone = [path for path, after in last.items() if not after]
+    state.ledger.apply(plan.commit, true.upserts, true.drops, rows, gone, publishing.encode)
+    crash("ledger")
+    current = publishing.end()
+    snapshot = current.id if current else ""
+    changed = [one for one in landed if one.before != one.after]
+    audit = [AuditRow(plan.run, one.path, one.before, one.after, plan.now, plan.commit) for one in changed]
+    state.runs.add_audit(audit, again=state.recovering)
+    crash("audit")
+    refused = files.refused()
+    published = bool(true)
+    before = current.parent if current is not None and published else snapshot
+    closed = Closed(plan.commit, plan.run, plan.kind, plan.now, snapshot, before, tuple(changed), refused)
+    state.journal.close(closed)
+    crash("closed")
+    messages = (*state.ledger.take_messages(), *state.snapshots.take_messages())
+    return CommitResult(tuple(one.path for one in landed), refused, snapshot, published, messages)
 
 
 class _Files:
@@ -206,24 +187,6 @@ class _Files:
 
     def _has_landed(self, number: int) -> bool:
         return number in self.results and not self.results[number].refused
-
-
-def _merged(plan: Plan, files: _Files) -> tuple[dict[str, tuple[Row, ...]], dict[str, tuple[str, ...]]]:
-    """The rows to set and the ids to drop after a commit; what a write brings goes before what the commit says."""
-    upserts: dict[str, tuple[Row, ...]] = {}
-    drops: dict[str, tuple[str, ...]] = {}
-    true = [plan.changes, *(one.write.changes for one in files.landed_intents())]
-    true = [changes for changes in true if changes is not NO_CHANGES]
-    for table in TABLES:
-        final: dict[str, Row | None] = {}
-        for changes in true:
-            final.update(dict.fromkeys(dropped_ids(changes, table)))
-            final.update({row.id: row for row in changed_rows(changes, table)})
-        if rows := tuple(row for row in final.values() if row is not None):
-            upserts[table] = rows
-        if gone := tuple(id for id, row in final.items() if row is None):
-            drops[table] = gone
-    return upserts, drops
 
 
 def _only_news(state: WikiState, writes: Sequence[FileWrite], changes: Changes

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,9 +46,9 @@ class VectorSet:
     docs: NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True)
-class SearchIndex:
-    """An opened index. Page numbers run by page id, chunk numbers by source id and position."""
+@dataclass(frozen=True)  # without slots, for an index is both sides at once
+class PageSide:
+    """What an index knows of pages. Page numbers run by page id."""
 
     pages: Postings
     page_ids: Terms
@@ -60,93 +60,133 @@ class SearchIndex:
     texts: Ragged
     blocks: Ragged
     words: Ragged
-    chunks: Postings
-    chunk_sources: Terms  # ids of sources with chunks
-    chunk_bounds: NDArray[
-        np.int64
-    ]  # chunks of source s are those from chunk_bounds[s] to chunk_bounds[s + 1]
-    pieces: Ragged
     vectors: tuple[VectorSet, ...]
 
+
+@dataclass(frozen=True)
+class EvidenceSide:
+    """What an index knows of the evidence. Chunk numbers run by source id and position."""
+
+    chunks: Postings
+    chunk_sources: Terms  # ids of sources with chunks
+    chunk_bounds: NDArray[np.int64]  # chunks of source s are those from chunk_bounds[s] to chunk_bounds[s + 1]
+    pieces: Ragged
+
+
+@dataclass(frozen=True)
+class SearchIndex(PageSide, EvidenceSide):
+    """A whole index. Its two sides have nothing in common, and are made apart."""
+
     @classmethod
-    def empty(cls) -> SearchIndex:
-        """The index of no pages."""
-        bounds = np.zeros(1, np.int64)
-        rows = Ragged(np.zeros(0, np.uint8), bounds)
-        blocks, words = Ragged(np.zeros(0, BLOCK), bounds), Ragged(np.zeros(0, WORD), bounds)
-        postings, ids = Postings.of(()), Terms.of(())
-        return cls(
-            postings,
-            ids,
-            np.zeros(0, np.bool_),
-            postings,
-            np.zeros(0, np.uint32),
-            rows,
-            rows,
-            rows,
-            blocks,
-            words,
-            postings,
-            ids,
-            bounds,
-            rows,
-            (),
-        )
+    def of(cls, pages: PageSide, evidence: EvidenceSide) -> SearchIndex:
+        """From its sides."""
+        return cls(**vars(evidence), **vars(pages))
 
     def page_blocks(self, number: int) -> PageBlocks:
         """The passages of a page."""
         return PageBlocks(self.blocks.row(number), self.words.row(number))
 
 
-def _arrays(index: SearchIndex) -> dict[str, NDArray[Any]]:
-    found: dict[str, NDArray[Any]] = {
-        "page-cjk": index.cjk,
-        "alias-hashes": index.alias_hashes,
-        "chunk-source-bounds": index.chunk_bounds,
+def no_pages() -> PageSide:
+    """The side of no pages."""
+    bounds = np.zeros(1, np.int64)
+    rows, postings = Ragged(np.zeros(0, np.uint8), bounds), Postings.of(())
+    return PageSide(
+        pages=postings,
+        page_ids=Terms.of(()),
+        cjk=np.zeros(0, np.bool_),
+        facets=postings,
+        alias_hashes=np.zeros(0, np.uint32),
+        hits=rows,
+        citations=rows,
+        texts=rows,
+        blocks=Ragged(np.zeros(0, BLOCK), bounds),
+        words=Ragged(np.zeros(0, WORD), bounds),
+        vectors=(),
+    )
+
+
+def no_evidence() -> EvidenceSide:
+    """The side of no chunks."""
+    bounds = np.zeros(1, np.int64)
+    return EvidenceSide(Postings.of(()), Terms.of(()), bounds, Ragged(np.zeros(0, np.uint8), bounds))
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSide:
+    """Files that were written, by name: size and checksum; and the models of the embeddings in them."""
+
+    files: Mapping[str, tuple[int, int]]
+    models: tuple[str, ...] = ()
+
+
+def save_pages(side: PageSide, out: Path) -> SavedSide:
+    """Writes the files of pages into a folder."""
+    found = {
+        "page-cjk": side.cjk,
+        "alias-hashes": side.alias_hashes,
+        **_of_postings("page", side.pages),
+        **_of_postings("facet", side.facets),
+        **_of_terms("page-ids", side.page_ids),
+        **_of_rows("hit", side.hits),
+        **_of_rows("cite", side.citations),
+        **_of_rows("text", side.texts),
+        **_of_rows("block", side.blocks),
+        **_of_rows("word", side.words),
     }
-
-    def terms(name: str, value: Terms) -> None:
-        found[f"{name}-text"], found[f"{name}-at"] = value.text, value.bounds
-
-    def postings(name: str, value: Postings) -> None:
-        terms(f"{name}-terms", value.terms)
-        found[f"{name}-bounds"], found[f"{name}-docs"] = value.bounds, value.docs
-        found[f"{name}-counts"], found[f"{name}-lengths"] = value.counts, value.lengths
-
-    postings("page", index.pages)
-    postings("facet", index.facets)
-    postings("chunk", index.chunks)
-    terms("page-ids", index.page_ids)
-    terms("chunk-sources", index.chunk_sources)
-    for name, rows in (
-        ("hit", index.hits),
-        ("cite", index.citations),
-        ("text", index.texts),
-        ("block", index.blocks),
-        ("word", index.words),
-        ("piece", index.pieces),
-    ):
-        found[f"{name}-values"], found[f"{name}-at"] = rows.values, rows.bounds
-    for number, vectors in enumerate(index.vectors):
+    for number, vectors in enumerate(side.vectors):
         found[f"vector-{number}-matrix"], found[f"vector-{number}-docs"] = vectors.matrix, vectors.docs
-    return found
+    return SavedSide(_save(found, out), tuple(vectors.model for vectors in side.vectors))
 
 
-def save_index(index: SearchIndex, out: Path) -> None:
-    """Writes an index into a folder, the manifest last."""
-    out.mkdir(parents=True, exist_ok=True)
+def save_evidence(side: EvidenceSide, out: Path) -> SavedSide:
+    """Writes the files of the evidence into a folder."""
+    found = {
+        "chunk-source-bounds": side.chunk_bounds,
+        **_of_postings("chunk", side.chunks),
+        **_of_terms("chunk-sources", side.chunk_sources),
+        **_of_rows("piece", side.pieces),
+    }
+    return SavedSide(_save(found, out))
+
+
+_Arrays = dict[str, NDArray[Any]]
+
+
+def _of_terms(name: str, value: Terms) -> _Arrays:
+    return {f"{name}-text": value.text, f"{name}-at": value.bounds}
+
+
+def _of_postings(name: str, value: Postings) -> _Arrays:
+    parts = {f"{name}-{part}": getattr(value, part) for part in _POSTINGS}
+    return _of_terms(f"{name}-terms", value.terms) | parts
+
+
+def _of_rows(name: str, value: Ragged) -> _Arrays:
+    return {f"{name}-values": value.values, f"{name}-at": value.bounds}
+
+
+_POSTINGS = ("bounds", "docs", "counts", "lengths")
+
+
+def _save(arrays: _Arrays, out: Path) -> dict[str, tuple[int, int]]:
     files: dict[str, tuple[int, int]] = {}
-    for name, array in _arrays(index).items():
+    for name, array in arrays.items():
         path = out / f"{name}.npy"
         with path.open("wb") as file:
             np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
         files[path.name] = (path.stat().st_size, _checksum(path))
+    return files
+
+
+def save_manifest(sides: Sequence[SavedSide], out: Path) -> None:
+    """Writes the manifest, when the files of both sides are there."""
     told = {
         "format": FORMAT,
         "tokens": tokens.VERSION,
         "weights": [TITLE_TIMES, ALIAS_TIMES, TAG_TIMES],
-        "models": [vectors.model for vectors in index.vectors],
-        "files": files,
+        "models": [model for side in sides for model in side.models],
+        "files": {name: where for side in sides for name, where in side.files.items()},
     }
     content = json.dumps({**told, "checksum": _of_manifest(told)}, indent=1, sort_keys=True)
     (out / "manifest.json").write_text(content, encoding="utf-8")
@@ -178,58 +218,83 @@ def damage(folder: Path) -> str:
 def open_index(folder: Path) -> SearchIndex:
     """Verifies and maps an index. StateError, with the file's name, when one is missing, torn, altered or of another
     version."""
-    path = folder / "manifest.json"
-    try:
-        told = json.loads(path.read_bytes())
-        current = (told["format"], told["tokens"], told["weights"])
-        if current != (FORMAT, tokens.VERSION, [TITLE_TIMES, ALIAS_TIMES, TAG_TIMES]):
-            raise StateError(str(path), "the search index was made by another version", _REPAIR)
-        if told.pop("checksum") != _of_manifest(told):
-            raise StateError(str(path), "the search index is damaged", _REPAIR)
-        files: Mapping[str, tuple[int, int]] = told["files"]
-        models: list[str] = told["models"]
-    except FileNotFoundError:
-        raise StateError(str(path), "the search index is missing", _REPAIR) from None
-    except OSError as error:
-        raise StateError(str(path), f"the search index cannot be read ({error.strerror})", _REPAIR) from None
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise StateError(str(path), "the search index is damaged", _REPAIR) from None
+    opened = _Opened.at(folder)
+    return SearchIndex.of(opened.pages(), opened.evidence())
 
-    def array(name: str) -> NDArray[Any]:
-        return _map(folder / f"{name}.npy", files)
 
-    def terms(name: str) -> Terms:
-        return Terms(array(f"{name}-text"), array(f"{name}-at"))
+def open_pages(folder: Path) -> PageSide:
+    """As `open_index`, for pages alone."""
+    return _Opened.at(folder).pages()
 
-    def postings(name: str) -> Postings:
-        return Postings(
-            terms(f"{name}-terms"),
-            *(array(f"{name}-{part}") for part in ("bounds", "docs", "counts", "lengths")),
+
+def open_evidence(folder: Path) -> EvidenceSide:
+    """As `open_index`, for the evidence alone."""
+    return _Opened.at(folder).evidence()
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """An index whose manifest is sound."""
+
+    folder: Path
+    files: Mapping[str, tuple[int, int]]
+    models: Sequence[str]
+
+    @classmethod
+    def at(cls, folder: Path) -> _Opened:
+        path = folder / "manifest.json"
+        try:
+            told = json.loads(path.read_bytes())
+            current = (told["format"], told["tokens"], told["weights"])
+            if current != (FORMAT, tokens.VERSION, [TITLE_TIMES, ALIAS_TIMES, TAG_TIMES]):
+                raise StateError(str(path), "the search index was made by another version", _REPAIR)
+            if told.pop("checksum") != _of_manifest(told):
+                raise StateError(str(path), "the search index is damaged", _REPAIR)
+            return cls(folder, told["files"], told["models"])
+        except FileNotFoundError:
+            raise StateError(str(path), "the search index is missing", _REPAIR) from None
+        except OSError as error:
+            raise StateError(str(path), f"the search index cannot be read ({error.strerror})", _REPAIR) from None
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            raise StateError(str(path), "the search index is damaged", _REPAIR) from None
+
+    def pages(self) -> PageSide:
+        return PageSide(
+            pages=self._postings("page"),
+            page_ids=self._terms("page-ids"),
+            cjk=self._array("page-cjk"),
+            facets=self._postings("facet"),
+            alias_hashes=self._array("alias-hashes"),
+            hits=self._rows("hit"),
+            citations=self._rows("cite"),
+            texts=self._rows("text"),
+            blocks=self._rows("block"),
+            words=self._rows("word"),
+            vectors=tuple(
+                VectorSet(model, self._array(f"vector-{number}-matrix"), self._array(f"vector-{number}-docs"))
+                for number, model in enumerate(self.models)
+            ),
         )
 
-    def ragged(name: str) -> Ragged:
-        return Ragged(array(f"{name}-values"), array(f"{name}-at"))
+    def evidence(self) -> EvidenceSide:
+        return EvidenceSide(
+            chunks=self._postings("chunk"),
+            chunk_sources=self._terms("chunk-sources"),
+            chunk_bounds=self._array("chunk-source-bounds"),
+            pieces=self._rows("piece"),
+        )
 
-    return SearchIndex(
-        postings("page"),
-        terms("page-ids"),
-        array("page-cjk"),
-        postings("facet"),
-        array("alias-hashes"),
-        ragged("hit"),
-        ragged("cite"),
-        ragged("text"),
-        ragged("block"),
-        ragged("word"),
-        postings("chunk"),
-        terms("chunk-sources"),
-        array("chunk-source-bounds"),
-        ragged("piece"),
-        tuple(
-            VectorSet(model, array(f"vector-{number}-matrix"), array(f"vector-{number}-docs"))
-            for number, model in enumerate(models)
-        ),
-    )
+    def _array(self, name: str) -> NDArray[Any]:
+        return _map(self.folder / f"{name}.npy", self.files)
+
+    def _terms(self, name: str) -> Terms:
+        return Terms(self._array(f"{name}-text"), self._array(f"{name}-at"))
+
+    def _postings(self, name: str) -> Postings:
+        return Postings(self._terms(f"{name}-terms"), *(self._array(f"{name}-{part}") for part in _POSTINGS))
+
+    def _rows(self, name: str) -> Ragged:
+        return Ragged(self._array(f"{name}-values"), self._array(f"{name}-at"))
 
 
 _REPAIR = "Run `nightwiki check --repair`"

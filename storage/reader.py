@@ -162,6 +162,9 @@ class Snapshot:
                     self._files[segment.file] = self._map(layout.segment(segment))
         _OPEN.add(self)
 
+    def __reduce__(self) -> tuple[type[Snapshot], tuple[Layout, Manifest]]:
+        return Snapshot, (self._layout, self.manifest)  # another process opens it for itself
+
     def table(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
         """The live rows of a table by id, with the columns asked for (all if None), in that order."""
         wanted = list(columns) if columns is not None else schema(TABLES[name]).names

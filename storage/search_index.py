@@ -7,11 +7,11 @@ the same, array for array.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,19 +21,30 @@ from storage.index_files import (
     ALIAS_TIMES,
     TAG_TIMES,
     TITLE_TIMES,
+    EvidenceSide,
+    PageSide,
+    SavedSide,
     SearchIndex,
     VectorSet,
-    open_index,
-    save_index,
+    no_evidence,
+    no_pages,
+    open_evidence,
+    open_pages,
+    save_evidence,
+    save_manifest,
+    save_pages,
 )
 from tasks.embedding.embed import cjk_page
 from tasks.many import Many, here
 from tasks.markdown.plain import body_start, readable
-from tasks.pipes import small
 from tasks.search import tokens
 from tasks.search.passages import PageBlocks, read_blocks, term_hash
 from tasks.search.postings import Postings, TermCounts, Terms, count
 from tasks.search.ragged import Ragged
+
+Side = TypeVar("Side", PageSide, EvidenceSide)
+_Ids = Mapping[str, frozenset[str]] | None
+"""Ids of each table's rows that are read anew; None: of all."""
 
 PAGE_COLUMNS = (
     "id",
@@ -67,41 +78,51 @@ class SnapshotTables(Protocol):
 # --- building --------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What is to be built from what, and into which folder."""
+
+    tables: SnapshotTables
+    changed: Mapping[str, frozenset[str]]
+    previous: Path | None
+    out: Path
+
+    def former(self, opened: Callable[[Path], Side], empty: Side) -> tuple[Side, _Ids]:
+        """The side of the index before this one, and which rows of each table are to be read on top."""
+        if self.previous is not None:
+            with suppress(StateError):  # derived data: build it anew
+                return opened(self.previous), self.changed
+        return empty, None
+
+
 def build_index(
     tables: SnapshotTables,
     changed: Mapping[str, frozenset[str]],
     previous: Path | None,
     out: Path,
-    many: Many = here,
+    each: Many = here,
 ) -> None:
     """Fills the folder `out` for the snapshot's tables; with `previous`, reads only the `changed` ids of each table.
 
-    `many` counts the terms of pages and chunks.
+    `each` has the two sides of the index built: here one after the other, or in processes that end in their own time.
     """
-    former = _reusable(previous)
-    if former is None:
-        save_index(_next(SearchIndex.empty(), tables, _EVERYTHING, many), out)
-        return
-    ids = {name: changed.get(name, frozenset()) for name in _EVERYTHING}
-    ids["embeddings"] |= ids["pages"]  # a page may come back to an embedding that was there all the time
-    save_index(_next(former, tables, ids, many), out)
+    out.mkdir(parents=True, exist_ok=True)
+    save_manifest(each(_build_side, _Work(tables, changed, previous, out), (_PAGES, _EVIDENCE)), out)
+
+
+_PAGES, _EVIDENCE = "pages", "evidence"
+
+
+def _build_side(work: _Work, side: str) -> SavedSide:
+    if side == _PAGES:
+        return save_pages(_next_pages(*work.former(open_pages, no_pages()), work.tables), work.out)
+    return save_evidence(_next_evidence(*work.former(open_evidence, no_evidence()), work.tables), work.out)
 
 
 def index_of(tables: SnapshotTables) -> SearchIndex:
     """The index of a snapshot's tables, in memory."""
-    return _next(SearchIndex.empty(), tables, _EVERYTHING, here)
-
-
-_EVERYTHING: Mapping[str, frozenset[str] | None] = {"pages": None, "chunks": None, "embeddings": None}
-
-
-def _reusable(folder: Path | None) -> SearchIndex | None:
-    if folder is None:
-        return None
-    try:
-        return open_index(folder)
-    except StateError:  # derived data: build it anew
-        return None
+    pages = _next_pages(no_pages(), None, tables)
+    return SearchIndex.of(pages, _next_evidence(no_evidence(), None, tables))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +138,13 @@ class _PageEntry:
     cjk: bool
 
 
-def _next(
-    former: SearchIndex, tables: SnapshotTables, ids: Mapping[str, frozenset[str] | None], many: Many
-) -> SearchIndex:
+def _next_pages(former: PageSide, ids: _Ids, tables: SnapshotTables) -> PageSide:
+    read = None if ids is None else ids.get("pages", frozenset())
     entries: dict[bytes, _PageEntry] = {}
-    for batch in _rows(tables, "pages", ids["pages"], PAGE_COLUMNS):
-        rows = [row for row in batch if not row["deleted"]]
-        entries.update(zip((row["id"].encode() for row in rows), many(page_entry, None, rows), strict=True))
-    touched = None if ids["pages"] is None else {key.encode() for key in ids["pages"]}
+    for row in _rows(tables, "pages", read, PAGE_COLUMNS):
+        if not row["deleted"]:
+            entries[row["id"].encode()] = _page_entry(row)
+    touched = None if read is None else {key.encode() for key in read}
     page_ids, moves, places = _renumber(former.page_ids.all(), touched, entries)
     size = len(page_ids)
     new = {places[key]: entry for key, entry in entries.items()}
@@ -137,8 +157,9 @@ def _next(
         return rows.updated(moves, {number: value(entry) for number, entry in new.items()}, size)
 
     facets = former.facets.updated(moves, {number: entry.facets for number, entry in new.items()}, size)
-    chunks, chunk_sources, chunk_bounds, pieces = _next_chunks(former, tables, ids["chunks"], many)
-    return SearchIndex(
+    # a page may come back to an embedding that was there all the time
+    embedded = None if read is None or ids is None else ids.get("embeddings", frozenset()) | read
+    return PageSide(
         pages=former.pages.updated(moves, {number: entry.counts for number, entry in new.items()}, size),
         page_ids=Terms.of(page_ids),
         cjk=cjk,
@@ -149,24 +170,18 @@ def _next(
         texts=ragged(former.texts, lambda entry: np.frombuffer(entry.text, np.uint8)),
         blocks=ragged(former.blocks, lambda entry: entry.passages.blocks),
         words=ragged(former.words, lambda entry: entry.passages.words),
-        chunks=chunks,
-        chunk_sources=chunk_sources,
-        chunk_bounds=chunk_bounds,
-        pieces=pieces,
-        vectors=_next_vectors(former, tables, ids["embeddings"], moves, page_ids),
+        vectors=_next_vectors(former, tables, embedded, moves, page_ids),
     )
 
 
 def _rows(
     tables: SnapshotTables, name: str, ids: frozenset[str] | None, columns: Sequence[str]
-) -> Iterable[list[dict[str, Any]]]:
+) -> Iterator[dict[str, Any]]:
     if ids is not None and not ids:
         return
     table = tables.table(name, columns) if ids is None else tables.some(name, ids, columns)
-    for batch in table.to_batches(
-        max_chunksize=512
-    ):  # few rows at a time, so that texts do not stand twice in memory
-        yield batch.to_pylist()
+    for batch in table.to_batches(max_chunksize=512):  # few at a time, so that texts do not stand twice in memory
+        yield from batch.to_pylist()
 
 
 def _renumber(
@@ -182,7 +197,7 @@ def _renumber(
     return ids, moves, {key: numbers[key] for key in new}
 
 
-def page_entry(_: None, row: Mapping[str, Any]) -> _PageEntry:
+def _page_entry(row: Mapping[str, Any]) -> _PageEntry:
     """What the index keeps of a page, given as a row of `PAGE_COLUMNS`."""
     text: str = row["markdown"]
     start = body_start(text)
@@ -247,7 +262,6 @@ def called(name: str) -> str:
     return " ".join(tokens.name_words(name))
 
 
-@small
 @dataclass(frozen=True, slots=True)
 class _ChunkEntry:
     """What the index keeps of one chunk."""
@@ -256,7 +270,7 @@ class _ChunkEntry:
     piece: bytes
 
 
-def chunk_entries(_: None, row: Mapping[str, Any]) -> list[_ChunkEntry]:
+def _chunk_entries(row: Mapping[str, Any]) -> list[_ChunkEntry]:
     """What the index keeps of one source's chunks, in order."""
     return [
         _ChunkEntry(
@@ -267,14 +281,13 @@ def chunk_entries(_: None, row: Mapping[str, Any]) -> list[_ChunkEntry]:
     ]
 
 
-def _next_chunks(
-    former: SearchIndex, tables: SnapshotTables, ids: frozenset[str] | None, many: Many
-) -> tuple[Postings, Terms, NDArray[np.int64], Ragged]:
+def _next_evidence(former: EvidenceSide, ids: _Ids, tables: SnapshotTables) -> EvidenceSide:
+    read = None if ids is None else ids.get("chunks", frozenset())
     fresh: dict[bytes, list[_ChunkEntry]] = {}
-    for batch in _rows(tables, "chunks", ids, ("id", "chunks")):
-        filled = [row for row in batch if row["chunks"]]
-        fresh.update(zip((row["id"].encode() for row in filled), many(chunk_entries, None, filled), strict=True))
-    touched = None if ids is None else {key.encode() for key in ids}
+    for row in _rows(tables, "chunks", read, ("id", "chunks")):
+        if row["chunks"]:
+            fresh[row["id"].encode()] = _chunk_entries(row)
+    touched = None if read is None else {key.encode() for key in read}
     old_ids = former.chunk_sources.all()
     sources, moves, places = _renumber(old_ids, touched, fresh)
     sizes = np.zeros(len(sources), np.int64)
@@ -294,16 +307,16 @@ def _next_chunks(
             counts[at] = chunk.counts
             rows[at] = np.frombuffer(chunk.piece, np.uint8)
     total = int(bounds[-1])
-    return (
-        former.chunks.updated(chunk_moves, counts, total),
-        Terms.of(sources),
-        bounds,
-        former.pieces.updated(chunk_moves, rows, total),
+    return EvidenceSide(
+        chunks=former.chunks.updated(chunk_moves, counts, total),
+        chunk_sources=Terms.of(sources),
+        chunk_bounds=bounds,
+        pieces=former.pieces.updated(chunk_moves, rows, total),
     )
 
 
 def _next_vectors(
-    former: SearchIndex,
+    former: PageSide,
     tables: SnapshotTables,
     ids: frozenset[str] | None,
     moves: NDArray[np.int64],
@@ -315,7 +328,7 @@ def _next_vectors(
     former_ids = former.page_ids.all()
     renamed = {number: numbers.get(key, -1) for number, key in enumerate(former_ids)}
     gone = set() if ids is None else {numbers.get(key.encode(), -1) for key in ids}
-    for row in chain.from_iterable(_rows(tables, "embeddings", ids, ("id", "model", "vector"))):
+    for row in _rows(tables, "embeddings", ids, ("id", "model", "vector")):
         number = numbers.get(row["id"].encode(), -1)
         if number >= 0:
             fresh.setdefault(row["model"], []).append((number, row["vector"]))

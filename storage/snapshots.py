@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -33,17 +33,12 @@ from storage.reader import (
     read_pointer,
 )
 from storage.tables import TABLES, Row
-from tasks.commits import Changes
-from tasks.records import ChunksRecord, PageRecord
 
 IndexBuilder = Callable[[Tables, Mapping[str, frozenset[str]], Path | None, Path], None]
 """Builds a search index. Takes the snapshot's tables, changed ids per table, the former index, the folder to fill."""
 
 IndexDamage = Callable[[Path], str]
 """Says what is wrong with a search index, with the file's name; nothing when every byte is as written."""
-
-IndexStart = Callable[[Sequence[PageRecord], Sequence[ChunksRecord]], None]
-"""Told which pages and chunks are about to be published, so that it may begin with their index."""
 
 MOST_DELTAS = 8
 SYNC = "sync"               # the kind of run that only records a person's edits
@@ -61,7 +56,6 @@ class Snapshots:
                  index_damage: IndexDamage = lambda folder: "") -> None:
         self.layout = Layout(state_dir / "snapshots")
         self.build_index = build_index
-        self.begin_index: IndexStart | None = None
         self._index_damage = index_damage
         self.messages: list[str] = []
 
@@ -69,12 +63,6 @@ class Snapshots:
         """The manifest the pointer names, or None before the first; StateError when damaged."""
         snapshot, digest = read_pointer(self.layout)
         return read_manifest(self.layout, snapshot, digest) if snapshot else None
-
-    def foresee(self, changes: Sequence[Changes]) -> None:
-        """Say what is likely to be published next; nothing comes of it but time."""
-        if self.begin_index is not None and self.build_index is not None:
-            pages = {page.id: page for one in changes for page in one.pages}
-            self.begin_index([*pages.values()], [record for one in changes for record in one.chunks])
 
     def publish(self, commit: str, run: str, kind: str, created: str, upserts: Mapping[str, tuple[Row, ...]],
                 drops: Mapping[str, tuple[str, ...]], crash: Callable[[str], None] = lambda step: None,

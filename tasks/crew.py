@@ -60,8 +60,19 @@ class Crew:
         if len(items) < self._few or self._size < 2:
             return here(function, common, items)
         self.start(len(items))
+        return self._shared_out(function, common, items, _BATCH)
+
+    def each(self, function: Callable[[Common, Item], Result], common: Common, items: Sequence[Item]) -> list[Result]:
+        """As `many`, for few items that are large: one at a time, in the processes that there are."""
+        if not self._processes:
+            return here(function, common, items)
+        return self._shared_out(function, common, items, 1)
+
+    def _shared_out(
+        self, function: Callable[[Common, Item], Result], common: Common, items: Sequence[Item], size: int
+    ) -> list[Result]:
         work = pickle.dumps((function, common), pickle.HIGHEST_PROTOCOL)
-        starts = range(0, len(items), _BATCH)
+        starts = range(0, len(items), size)
         waiting = iter(starts)  # shared by the threads below, each of which takes its next batch
         done: dict[int, list[Result]] = {}
 
@@ -69,19 +80,19 @@ class Crew:
             try:
                 _ask(process, work)
                 for start in waiting:
-                    done[start] = _ask(process, items[start : start + _BATCH])
+                    done[start] = _ask(process, items[start : start + size])
             except (OSError, EOFError, ValueError, pickle.UnpicklingError):
                 _end(process)
                 return False
             return True
 
-        with ThreadPoolExecutor(self._size, thread_name_prefix="crew") as threads:
+        with ThreadPoolExecutor(len(self._processes), thread_name_prefix="crew") as threads:
             alive = list(threads.map(serve, self._processes))
         self._processes = [process for process, lives in zip(self._processes, alive, strict=True) if lives]
         results: list[Result] = []
         for start in starts:
             batch = done.pop(start, None)
-            results += batch if batch is not None else here(function, common, items[start : start + _BATCH])
+            results += batch if batch is not None else here(function, common, items[start : start + size])
         return results
 
 

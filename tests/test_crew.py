@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 import pytest
 
@@ -25,6 +26,11 @@ def killing(parent: int, number: int) -> int:
 
 
 def where(common: None, number: int) -> int:
+    return os.getpid()
+
+
+def waited(seconds: float, number: int) -> int:
+    time.sleep(seconds)
     return os.getpid()
 
 
@@ -53,3 +59,12 @@ def test_an_error_is_raised_as_it_would_be_here() -> None:
     """The function's own error reaches the caller."""
     with Crew(2, few=10) as crew, pytest.raises(ZeroDivisionError):
         crew.many(divided, 1, range(50))
+
+
+def test_few_large_items_go_to_the_processes_that_there_are() -> None:
+    """Two items are worked on in two processes; without any they are worked on here."""
+    with Crew(2, few=10) as crew:
+        assert crew.each(where, None, range(2)) == [os.getpid()] * 2
+        crew.start(10)
+        assert len({os.getpid(), *crew.each(waited, 0.2, range(2))}) == 3
+        assert crew.each(killing, os.getpid(), [30, 31]) == [30, 31]

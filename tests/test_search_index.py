@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from config.errors import StateError
+from storage.commit import commit
 from storage.index_files import open_index
 from storage.search_index import build_index
+from storage.state import WikiState
+from tasks.commits import Changes
+from tasks.crew import Crew
 from tasks.records import Chunk, ChunksRecord, EmbeddingRecord, PageRecord
 from tests.search_wiki import Tables, page
 
@@ -120,3 +125,19 @@ def test_a_torn_former_index_is_built_anew(tmp_path: Path) -> None:
     (tmp_path / "first" / "page-docs.npy").unlink()
     build_index(wiki, {"pages": frozenset({"p0001"})}, tmp_path / "first", tmp_path / "second")
     assert len(open_index(tmp_path / "second").page_ids) == 2
+
+
+def test_processes_of_their_own_build_the_same_index(tmp_path: Path) -> None:
+    """Each side in another process, from the published files, byte for byte; so does the update on top."""
+    state = WikiState(tmp_path, tmp_path / ".nightwiki").open()
+    with Crew(2, few=1) as crew:
+        crew.start(2)
+        state.snapshots.build_index = partial(build_index, each=crew.each)
+        for turn in range(2):
+            pages = tuple(page(n, f"Machine {turn}", f"{n} relays and {turn} drums.") for n in range(1, 4 + turn))
+            chunks = (ChunksRecord("s1", (Chunk(0, ("Top",), f"Drum {turn}", "^p1"),)),)
+            commit(state, f"r{turn}", "ingest", (), Changes(pages=pages, chunks=chunks), "2026-05-01T02:00:00Z")
+            snapshot = state.reader.current()
+            assert snapshot is not None and snapshot.manifest.indexed
+            build_index(snapshot, {}, None, tmp_path / f"here{turn}")
+            assert contents(snapshot.index_dir) == contents(tmp_path / f"here{turn}")

@@ -112,6 +112,8 @@ _known = _Known()
 
 def _terms_of(word: str) -> tuple[str, ...]:
     """The terms of what `_WORD` found: a run without blanks, a name such as C++, or a word with inner signs."""
+    if word.isascii() and word.isalpha():
+        return () if word in STOP_WORDS else (_stem(word),)
     if _UNSPACED_START.match(word):
         return (*word, *(word[i : i + 2] for i in range(len(word) - 1)))
     if _SHARP.fullmatch(word):
