@@ -177,7 +177,7 @@ def choose(drafts: Sequence[Draft], score: Sequence[float], firm: Sequence[int],
     by_section: dict[int, list[int]] = {}
     for at, draft in enumerate(drafts):
         by_section.setdefault(draft.section, []).append(at)
-    best_first = sorted(range(len(drafts)), key=lambda at: (-score[at], at))
+    best_first = sorted(range(len(drafts)), key=score.__getitem__, reverse=True)  # of equals the earlier one first
     heads = sorted(by_section, key=lambda part: (-max(score[at] for at in by_section[part]), part))
     spare = max(0, wanted - len(taken))
     share = dict.fromkeys(heads, 0)
@@ -190,7 +190,7 @@ def choose(drafts: Sequence[Draft], score: Sequence[float], firm: Sequence[int],
         best_first = [at for at in best_first if drafts[at].section in kept]
         heads = [part for part in heads if part in kept]
     for part in heads:
-        for at in sorted(by_section[part], key=lambda at: (-score[at], at)):
+        for at in sorted(by_section[part], key=score.__getitem__, reverse=True):
             if share[part] <= 0 or len(taken) >= wanted:
                 break
             share[part] -= _take(drafts, at, taken, wanted)

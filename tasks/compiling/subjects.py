@@ -55,6 +55,10 @@ _KNOWN_AS = re.compile(
     rf"\b(?:abbreviated|short\sfor|a\.k\.a\.|aka|acronym\sfor|auch\sbekannt\sals|auch|aussi\sappelée?|"
     rf"también\sconocid[oa]\scomo|также\sизвестн\w+\sкак)\s+(?:as\s+|to\s+)?(?:the\s+)?{_NAME}(?=\s*[,;.)(]|$)"
 )
+_NAMING = (  # words of which one stands wherever `_KNOWN_AS` matches
+    *("known", "called", "named", "styled", "referred", "titled", "abbreviated", "short", "a.k.a.", "aka", "acronym"),
+    *("auch", "aussi", "también", "также"),
+)
 _KNOWN_AS_CJK = re.compile(
     r"(?:又称|又稱|又名|简称|簡稱|亦称|亦稱|别名|別名|俗称|俗稱|通称|通稱|略称|略稱)(?:は|为|為|：|"
     r":)?\s*[「『“\"《]?([^\s，,。、（）()「」『』“”《》；;]{1,20})[」』”\"》]?"
@@ -83,7 +87,7 @@ def key_of(title: str) -> str:
 def clean_title(title: str, url: str = "", media: str = "") -> str:
     """A title without site name, file ending, version marks, markup and line breaks; may be empty."""
     text = sentences.plain(unicodedata.normalize("NFC", title)).strip()
-    text = "".join(letter for letter in text if letter.isprintable())
+    text = text if text.isprintable() else "".join(filter(str.isprintable, text))
     for _ in range(4):
         shorter = _FILE_NOISE.sub("", text).strip()
         if shorter == text or not shorter:
@@ -206,7 +210,7 @@ def text_aliases(title: str, opening: Sequence[str]) -> tuple[str, ...]:
         middle = _MIDDLE.match(rest)
         if middle and middle[1][:1].isupper():
             found.append(middle[1])
-        for match in _KNOWN_AS.finditer(rest[:160]):
+        for match in _KNOWN_AS.finditer(rest[:160]) if any(map(rest.__contains__, _NAMING)) else ():
             found.append(match[1] or match[2])
         for match in _KNOWN_AS_CJK.finditer(rest[:120]):
             found.append(match[1])

@@ -26,6 +26,8 @@ _LETTERS = str.maketrans({
     "ı": "i", "ŋ": "ng", "ĸ": "k", "ſ": "s", "ɨ": "i", "ƀ": "b", "ɖ": "d", "ƒ": "f", "ɗ": "d", "ɓ": "b", "ƙ": "k",
 })  # fmt: skip
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?=$|\.)", re.I)
+_SAID = re.compile("['’ʼ`´+#]")  # signs that are more than a gap between words
+_NO_ASCII_NAME = re.compile(r"[^a-z0-9]+")
 _FORBIDDEN = re.compile(r'[\[\]#^|\\/:*?"<>]')
 
 
@@ -37,9 +39,22 @@ def fold(name: str) -> str:
 def slugify(title: str) -> str:
     """A lower-case name of words joined by '-', at most 180 bytes; never empty, reserved or hidden."""
     text = unicodedata.normalize("NFKC", title).lower()
-    text = re.sub(r"(?<=\w)['’ʼ`´](?=\w)", "", text)
-    text = re.sub(r"(?<=[^\W_])\++(?![^\W_])", lambda m: "-plus" * len(m.group()), text)
-    text = re.sub(r"(?<=[^\W_])#(?![^\W_])", "-sharp", text)
+    if _SAID.search(text):
+        text = re.sub(r"(?<=\w)['’ʼ`´](?=\w)", "", text)
+        text = re.sub(r"(?<=[^\W_])\++(?![^\W_])", lambda m: "-plus" * len(m.group()), text)
+        text = re.sub(r"(?<=[^\W_])#(?![^\W_])", "-sharp", text)
+    slug = _NO_ASCII_NAME.sub("-", text).strip("-") if text.isascii() else _of_any_script(text)
+    if not slug:
+        return f"page-{_digest(title)[:8]}"
+    if _RESERVED.match(slug):
+        slug = f"{slug}-page"
+    if len(slug.encode()) > MAX_BYTES:
+        slug = f"{_cut(slug, MAX_BYTES - 9).rstrip('-')}-{_digest(title)[:8]}"
+    return slug
+
+
+def _of_any_script(text: str) -> str:
+    """Words of any script joined by '-', Latin letters without their accents."""
     kept: list[str] = []
     base = ""
     for char in unicodedata.normalize("NFD", text):
@@ -52,14 +67,7 @@ def slugify(title: str) -> str:
             base = char
         elif category != "Cf" and kept and kept[-1] != "-":
             kept.append("-")
-    slug = unicodedata.normalize("NFC", "".join(kept).translate(_LETTERS)).strip("-")
-    if not slug:
-        return f"page-{_digest(title)[:8]}"
-    if _RESERVED.match(slug):
-        slug = f"{slug}-page"
-    if len(slug.encode()) > MAX_BYTES:
-        slug = f"{_cut(slug, MAX_BYTES - 9).rstrip('-')}-{_digest(title)[:8]}"
-    return slug
+    return unicodedata.normalize("NFC", "".join(kept).translate(_LETTERS)).strip("-")
 
 
 def file_stem(title: str, identity: str, taken: Collection[str], style: Literal["slug", "title"] = "slug") -> str:

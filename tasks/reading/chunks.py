@@ -117,11 +117,10 @@ def _cut(
     offsets = [0, *accumulate(len(part.text) + len(GAP) for part in parts)]
     pieces = []
     for window in windows(text, size, overlap):
-        words = text[window.start : window.end].strip()
+        piece = text[window.start : window.end]
+        words = piece.strip()
         if words:
-            first = window.start + (
-                len(text[window.start : window.end]) - len(text[window.start : window.end].lstrip())
-            )
+            first = window.start + len(piece) - len(piece.lstrip())
             part = parts[min(bisect_right(offsets, first) - 1, len(parts) - 1)]
             pieces.append((path, words, part.anchor))
     return pieces

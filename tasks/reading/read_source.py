@@ -258,13 +258,12 @@ def _previous(job: ReadJob) -> Document | None:
 
 def _title(extracted: Extracted, parts: tuple[Part, ...], job: ReadJob) -> str:
     """The source's own title, else the one given beside its address, its first heading, or its file name."""
-    stem = _stem(job.file_name or job.name)
     named_by_file = extracted.media == "pdf" or (extracted.media == "markdown" and not job.clip)
     for candidate in (extracted.title, job.title, "" if named_by_file else first_heading(parts)):
         title = sensible(sanitise.clean(candidate)[0])
         if title:
             return title
-    return stem
+    return _stem(job.file_name or job.name)
 
 
 def _stem(name: str) -> str:
