@@ -73,7 +73,8 @@ def build(
     if output is None:
         click.echo(pack.text, nl=False)
         return
-    held = f"{pack.tokens_used} tokens, {len(pack.pages)} pages"
+    pages = "1 page" if len(pack.pages) == 1 else f"{len(pack.pages)} pages"
+    held = f"{pack.tokens_used} tokens, {pages}"
     if not dry_run:
         _write(Path(output), pack.text)
     click.echo(f"{'Would write' if dry_run else 'Wrote'} {output}: {held}", err=True)

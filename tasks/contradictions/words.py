@@ -120,16 +120,21 @@ NEGATED = re.compile(
     r"(?:\s+not\b(?!\s+(?:only|just|until|all|every|always|necessarily|yet|merely|simply))|n['’]t\b)|"
     r"\bcannot\b|\bnever\b|"
     r"\b(?:ist|sind|war|waren|wurde|wurden|hat|hatte|kann)\s+(?:\w+\s+)?nicht\b|"
-    r"\bne\s+\w+\s+pas\b|\bn['’]\w+\s+pas\b",
+    r"\bne\s+\w+\s+pas\b|\bn['’]\w+\s+pas\b|"
+    r"\bno\s+(?:fue|fueron|es|son|era|eran|está|están|tiene|tuvo|ha|han)\b|"
+    r"\bnon\s+(?:è|sono|era|erano|fu|furono|ha|hanno)\b|"
+    r"\bnão\s+(?:foi|foram|é|são|era|eram|tem|teve)\b|"
+    r"\b(?:is|zijn|was|waren|werd|werden|heeft|had)\s+(?:\w+\s+)?niet\b|"
+    r"\bне\s+(?:был|была|было|были|является|имеет)\b",
     re.I,
 )
 """A verb that is denied as a whole."""
 
-DENIES = re.compile(r"\b(?:not|nicht|never|cannot|pas)\b|n['’]t", re.I)
+DENIES = re.compile(r"\b(?:not|nicht|never|cannot|pas|niet|não|не)\b|n['’]t|\b(?:no|non)\s+", re.I)
 
 OTHER_NEGATION = re.compile(
     r"\b(?:not|no|none|nor|neither|without|nothing|nobody|hardly|barely|unless|except|nicht|kein\w*|ohne|sans|sin|"
-    r"jamais|nunca|ni)\b|n['’]t\b",
+    r"jamais|nunca|ni|non|né|senza|nessun\w*|não|nem|sem|niet|geen|zonder|не|нет|без|ни)\b|n['’]t\b",
     re.I,
 )
 
