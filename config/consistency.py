@@ -99,6 +99,8 @@ def _folders(settings: Settings) -> Iterator[Problem]:
             yield Problem(key, problem, "Write it relative to the wiki's folder, with forward slashes.")
         elif tidy(folder) == "." and key != ("pages", "dir"):
             yield Problem(key, "cannot be the whole vault", "Name a folder.")
+    if settings.digest.note:
+        yield from _digest_note(settings)
     if not state.strip() or tidy(state) == ".":
         yield Problem(("state_dir",), "cannot be the whole vault", "Name a folder, such as .nightwiki.")
     if not _is_absolute(state):
@@ -116,6 +118,17 @@ def _folders(settings: Settings) -> Iterator[Problem]:
             yield _clash(key, folder, ("pages", "dir"), pages.dir)
     if inside(pages.dir, candidates_folder(settings)):
         yield _clash(("pages", "candidates"), candidates_folder(settings), ("pages", "dir"), pages.dir)
+
+
+def _digest_note(settings: Settings) -> Iterator[Problem]:
+    """The digest goes into a note of the person's, and into no file that says something to nightwiki."""
+    note, pages, candidates = tidy(settings.digest.note), settings.pages.dir, candidates_folder(settings)
+    taken = ("purpose.md", "ROUTING.md", str(PurePosixPath(tidy(pages), "index.md")))
+    if not note.lower().endswith(".md"):
+        yield Problem(("digest", "note"), f"'{note}' is no note", "Name one that ends in .md.")
+    elif note.casefold() in map(str.casefold, taken) or inside(note, candidates):
+        cause = f"'{note}' is a file in which nightwiki reads or lists something else"
+        yield Problem(("digest", "note"), cause, "Name a note of its own, such as Digest.md.")
 
 
 def _clash(inner: tuple[str, ...], inner_folder: str, outer: tuple[str, ...], outer_folder: str) -> Problem:

@@ -17,7 +17,7 @@ from tasks.records import PageRecord
 from tasks.text_bytes import decode, digest, encode
 
 ROUTING = "ROUTING.md"
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def index_path(wiki: Wiki) -> str:
@@ -93,4 +93,4 @@ def note_text(vault: Vault, path: str) -> str | None:
         content = vault.read(path)
     except OSError:
         return None
-    return None if content.startswith(_UTF_16) else decode(content)
+    return None if content.startswith(UTF_16) else decode(content)

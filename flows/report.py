@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from flows.embedding import Embedded
 from flows.gathering import Gathering
+from flows.listing import UTF_16
 from flows.reading_in import Taken
 from flows.session import Session
 from storage import tally
@@ -15,6 +16,7 @@ from tasks import digest as digests
 from tasks.commits import CommitResult, FileWrite
 from tasks.contradictions.page import open_shown
 from tasks.digest import Cost, NightReport, Problem, SourceLine, StagedLine
+from tasks.markdown import properties
 from tasks.plan import Plan
 from tasks.records import GOOD, TRANSIENT, CandidateRecord, Outcome, PageRecord, SourceRecord
 from tasks.text_bytes import decode, digest, encode
@@ -180,6 +182,8 @@ def keep_note(session: Session, report: NightReport) -> FileWrite | None:
     except OSError:
         return None  # a folder of this name, say: the digest is kept in state all the same
     text = decode(before)
+    if before.startswith(UTF_16) or properties.string(properties.read(text).values, "nightwiki_id"):
+        return None  # text of another encoding, or a page
     found = _MARK.search(text)
     if found is None:
         return FileWrite(path, digest(before), encode(f"{text.rstrip()}\n\n{ours}".lstrip()))

@@ -78,7 +78,9 @@ def _look(wiki: Wiki, vault: Vault, hashes: Hashes, known: Known, run: str, now:
     texts = _Texts(vault)
     scanned = _scan(wiki, vault, hashes, ours | waiting)
     files = {**scanned.files, **_moved_out(known.pages, scanned, hashes, texts)}
-    page_files = {path: file for path, file in files.items() if path not in waiting and _is_page(wiki, path)}
+    page_files = {
+        path: file for path, file in files.items() if path not in waiting and (path in ours or _is_page(wiki, path))
+    }
     held = any(within(path, wiki.pages_dir) for path in live)
     if held and not (wiki.root / wiki.pages_dir).is_dir():
         raise StateError(

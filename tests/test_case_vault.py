@@ -311,3 +311,16 @@ def test_links_lead_to_a_page_whose_new_name_allows_no_wikilink(tmp_path: Path, 
     (wiki.root / f"wiki/{name}.md").rename(wiki.root / "wiki/Giant.md")
     run(wiki, 5)
     assert broken(wiki) == [] and "- [[Giant|ENIAC]]" in page(wiki.root, "index")
+
+
+def test_the_digest_goes_into_no_page_and_no_text_of_another_encoding(tmp_path: Path) -> None:
+    """A note that a person named for it, and that is one of these, stays as it is; the page stays a page."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC)
+    run(wiki)
+    (wiki.root / "Mine.md").write_bytes(before := "Täglich\n".encode("utf-16"))
+    for note in ("Mine.md", "wiki/eniac.md"):
+        put(wiki.root, "nightwiki.yaml", SETTINGS + f"digest:\n  note: {note}\n")
+        put(wiki.root, "raw_sources/codes.md", COLOSSUS.replace("1943", "1942") if note == "Mine.md" else COLOSSUS)
+        run(open_wiki(wiki.root), 2)
+    assert (wiki.root / "Mine.md").read_bytes() == before and "came in" not in page(wiki.root, "eniac")
+    assert "[[eniac|" in page(wiki.root, "index") and broken(wiki) == []

@@ -146,6 +146,11 @@ def test_a_wrong_setting_is_refused_with_its_line(text: str, message: str) -> No
         "state_dir: .",
         "state_dir: ''",
         "digest: {note: ../x.md}",
+        "digest: {note: nightwiki.yaml}",
+        "digest: {note: wiki}",
+        "digest: {note: Purpose.md}",
+        "digest: {note: ./wiki/index.md}",
+        "digest: {note: wiki/candidates/x.md}",
     ],
 )
 def test_folders_do_not_swallow_one_another(text: str) -> None:
@@ -156,7 +161,13 @@ def test_folders_do_not_swallow_one_another(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["pages: {dir: .}", "sources: {clips: [raw_sources/clips]}", "state_dir: /var/lib/x", "state_dir: ~/x"],
+    [
+        "pages: {dir: .}",
+        "digest: {note: wiki/Digest.md}",
+        "sources: {clips: [raw_sources/clips]}",
+        "state_dir: /var/lib/x",
+        "state_dir: ~/x",
+    ],
 )
 def test_folders_may_stand_apart_or_hold_the_vault(text: str) -> None:
     """The pages may be the whole vault, and state may lie elsewhere."""
