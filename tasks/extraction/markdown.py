@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tasks.extraction.extracted import Extracted, first_heading, table, unwrapped
@@ -43,6 +44,12 @@ _TICKS = re.compile(r"`+")
 _BLOCK_ID_TAIL = re.compile(r"(?:^|[ \t])\^[A-Za-z0-9-]+[ \t]*$")
 _CALLOUT = re.compile(r"\[!([\w-]+)\][+-]?[ \t]*")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_BLOCK_FACTS = re.compile(  # what Logseq notes about a block for itself
+    r"^[ \t]*(?:-[ \t]+)?(?:id|collapsed|created-at|updated-at|logseq\.[\w.-]+)::[^\n]*\n?", re.MULTILINE
+)
+_BLOCKS_OF_HTML = re.compile(
+    r"<(?:table|ul|ol|dl|h[1-6]|pre|p|blockquote|details)\b|\bstyle\s*=|\bhidden\b", re.IGNORECASE
+)
 _UNLINKABLE = re.compile(r"[:#^|\[\]\\]|%%")
 
 
@@ -57,8 +64,12 @@ def extract(text: str, clip: bool = False) -> Extracted:
 
     values, body = _properties(text)
     body, hidden = without_comments(body)
+    if "::" in body:
+        body = _BLOCK_FACTS.sub("", body)
     tokens = MarkdownIt("commonmark", {"maxNesting": 40}).enable("table").parse(body)
-    parts = _Reader(tokens).parts()
+    reader = _Reader(tokens)
+    parts = reader.parts()
+    hidden = [*hidden, *reader.hidden]
     title = _fact(values, "title") or next(
         (part.text for part in parts if part.kind is BlockKind.HEADING and part.level == 1), ""
     )
@@ -162,11 +173,16 @@ class _Reader:
     def __init__(self, tokens: Sequence[Token]) -> None:
         self._tokens = tokens
         self._anchor = ""
+        self.hidden: list[str] = []  # by the styles of HTML
 
     def parts(self) -> list[Part]:
         found: list[Part] = []
         index = 0
         while index < len(self._tokens):
+            if self._tokens[index].type == "html_block":
+                found += self._html(self._tokens[index].content)
+                index += 1
+                continue
             part, index = self._next(index)
             if part is not None and part.text.strip():
                 found.append(part)
@@ -203,15 +219,24 @@ class _Reader:
             return None, index + 1  # it asks for text that stands elsewhere
         if token.type in ("fence", "code_block"):
             return self._part(BlockKind.CODE, token.content.rstrip("\n")), index + 1
-        if token.type == "html_block":
-            return self._part(
-                BlockKind.PARAGRAPH,
-                _words(re.sub(r"<(script|style)\b.*?</\1\s*>|<[^<>]*>", " ", token.content, flags=re.S | re.I)),
-            ), index + 1
         return None, index + 1
 
     def _part(self, kind: BlockKind, text: str) -> Part:
         return Part(kind, text, anchor=self._anchor)
+
+    def _html(self, content: str) -> list[Part]:
+        """The blocks of a piece of HTML, without what its styles hide."""
+        if not _BLOCKS_OF_HTML.search(content):
+            plain = _words(re.sub(r"<(script|style)\b.*?</\1\s*>|<[^<>]*>", " ", content, flags=re.S | re.I))
+            return [self._part(BlockKind.PARAGRAPH, plain)] if plain else []
+        from tasks.extraction import hidden_html, html_tree, small_page
+
+        tree = html_tree.parse(f"<html><body>{content}</body></html>")
+        if tree is None:
+            return []
+        hidden = hidden_html.remove(tree, "")
+        self.hidden += [hidden.text] * bool(hidden.removed)
+        return [replace(part, anchor=self._anchor) for part in small_page.blocks(tree)]
 
     def _paragraph(self, content: str) -> Part | None:
         if re.match(r"\[\^[^\]\s]+\]:", content):
@@ -256,7 +281,7 @@ class _Reader:
             if token.type == "inline":
                 content = token.content
                 callout = _CALLOUT.match(content)
-                if callout and not lines:
+                if callout:
                     content = content[callout.end() :]
                 lines += [words for line in _plain(content).split("\n") if (words := _words(line))]
             elif token.type in ("fence", "code_block"):

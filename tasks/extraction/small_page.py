@@ -35,10 +35,7 @@ def parts(tree: Any, found: tuple[Part, ...]) -> tuple[Part, ...]:
     known = _size(found)
     if known > SMALL or sum(part.kind in _STRUCTURED for part in found) > 1:
         return found
-    body = tree.find("body") if tree.tag == "html" else tree
-    if body is None:
-        return found
-    own = tuple(_blocks(body, 0) if body.tag in ("body", "div", "span") else _block(body, 0))
+    own = blocks(tree)
     size = _size(own)
     kinds = {part.kind for part in own if part.kind in _STRUCTURED}
     kept = {part.kind for part in found}
@@ -50,9 +47,17 @@ def parts(tree: Any, found: tuple[Part, ...]) -> tuple[Part, ...]:
     return own if alike or (not known and kinds - {BlockKind.HEADING, BlockKind.LIST}) else found
 
 
-def _size(blocks: tuple[Part, ...]) -> int:
+def blocks(tree: Any) -> tuple[Part, ...]:
+    """All blocks of a parsed page, or of a piece of one, in order."""
+    body = tree.find("body") if tree.tag == "html" else tree
+    if body is None:
+        return ()
+    return tuple(_blocks(body, 0) if body.tag in ("body", "div", "span") else _block(body, 0))
+
+
+def _size(found: tuple[Part, ...]) -> int:
     """Letters and digits, for marks of tables and lists are nobody's words."""
-    return sum(character.isalnum() for part in blocks for character in part.text)
+    return sum(character.isalnum() for part in found for character in part.text)
 
 
 def _blocks(element: Any, depth: int) -> Iterator[Part]:
