@@ -39,10 +39,9 @@ def within(path: str, folder: str) -> bool:
 
 def page_id_of(text: str) -> str:
     """Return the `nightwiki_id` of a text's property block, or ''."""
-    if "nightwiki_id" not in text[:8000]:
+    if "nightwiki_id" not in text[:8000].lower():
         return ""
-    value = properties.read(text).values.get("nightwiki_id")
-    return value if isinstance(value, str) else ""
+    return properties.string(properties.read(text).values, "nightwiki_id")
 
 
 def read_candidates(

@@ -324,3 +324,15 @@ def test_the_digest_goes_into_no_page_and_no_text_of_another_encoding(tmp_path: 
         run(open_wiki(wiki.root), 2)
     assert (wiki.root / "Mine.md").read_bytes() == before and "came in" not in page(wiki.root, "eniac")
     assert "[[eniac|" in page(wiki.root, "index") and broken(wiki) == []
+
+
+def test_property_names_in_capitals_are_the_same_properties(tmp_path: Path) -> None:
+    """As for Obsidian: an id so spelt tells which page it is, and a status and a title say what they say."""
+    wiki = wikis.make(tmp_path / "w", machine=ENIAC, codes=COLOSSUS)
+    run(wiki)
+    text = page(wiki.root, "eniac").replace("nightwiki_id:", "Nightwiki_ID:").replace("title: ENIAC", "Title: Giant")
+    (wiki.root / "wiki/eniac.md").unlink()
+    put(wiki.root, "wiki/Giant Brain.md", text.replace("status: active", "Status: archived") + "\nMine.\n")
+    run(wiki, 2)
+    (row,) = [one for one in open_state(wiki).ledger.pages().values() if one.slug == "Giant Brain"]
+    assert (row.title, row.status, row.adopted) == ("Giant", "archived", False) and broken(wiki) == []

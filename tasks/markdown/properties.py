@@ -332,8 +332,8 @@ def comparable(value: object) -> object:
 
 
 def string(values: Mapping[str, object], key: str) -> str:
-    """A property as one string; empty when it is absent, empty or not a string."""
-    value = values.get(key)
+    """A property as one string; empty when it is absent, empty or not a string. Obsidian takes `Key` for `key`, too."""
+    value = values[key] if key in values else next((said for name, said in values.items() if name.lower() == key), None)
     return value.strip() if isinstance(value, str) else ""
 
 
