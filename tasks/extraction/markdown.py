@@ -50,6 +50,11 @@ _BLOCK_FACTS = re.compile(  # what Logseq notes about a block for itself
 _BLOCKS_OF_HTML = re.compile(
     r"<(?:table|ul|ol|dl|h[1-6]|pre|p|blockquote|details)\b|\bstyle\s*=|\bhidden\b", re.IGNORECASE
 )
+_HIDES = r"(?:\bhidden\b|\b(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0(?![.\d])))"
+_HIDING = re.compile(_HIDES, re.IGNORECASE)
+_HIDING_TAG = re.compile(
+    rf"<(\w{{1,10}})\b[^<>]{{0,500}}?{_HIDES}[^<>]{{0,500}}>.{{0,1000}}?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL
+)
 _UNLINKABLE = re.compile(r"[:#^|\[\]\\]|%%")
 
 
@@ -238,12 +243,25 @@ class _Reader:
         self.hidden += [hidden.text] * bool(hidden.removed)
         return [replace(part, anchor=self._anchor) for part in small_page.blocks(tree)]
 
+    def _shown(self, content: str) -> str:
+        """Text of a paragraph without the pieces of it that tags inside it hide; code is text."""
+        if "<" not in content or not _HIDING.search(content):
+            return content
+
+        def taken(piece: re.Match[str]) -> str:
+            self.hidden.append(_words(_TAG_HTML.sub(" ", piece[0])))
+            return " "
+
+        text, spans = _held(content)
+        text = _HIDING_TAG.sub(taken, text)
+        return re.sub("\x02(\\d+)\x03", lambda match: f"`` {spans[int(match[1])]} ``", text)
+
     def _paragraph(self, content: str) -> Part | None:
         if re.match(r"\[\^[^\]\s]+\]:", content):
             content = re.sub(r"^\[\^[^\]\s]+\]:[ \t]*", "", content, flags=re.MULTILINE)
             return self._part(BlockKind.FOOTNOTE, _words(_plain(content)))
         lines = [line.removesuffix("\\") for line in content.split("\n") if not re.match(r"\s*\^[\w-]+\s*$", line)]
-        text = _words(_plain(unwrapped(lines)))
+        text = _words(_plain(self._shown(unwrapped(lines))))
         return self._part(BlockKind.PARAGRAPH, text) if text else None
 
     def _items(self, start: int, end: int) -> list[str]:
@@ -259,7 +277,7 @@ class _Reader:
                 fresh = True
             elif token.type in ("inline", "fence", "code_block"):
                 words = _words(
-                    re.sub(r"^\[(.)\] ", "", _plain(unwrapped(token.content.split("\n"))))
+                    re.sub(r"^\[(.)\] ", "", _plain(self._shown(unwrapped(token.content.split("\n")))))
                     if token.type == "inline"
                     else token.content
                 )
@@ -279,7 +297,7 @@ class _Reader:
         lines: list[str] = []
         for token in self._tokens[start : end + 1]:
             if token.type == "inline":
-                content = token.content
+                content = self._shown(token.content)
                 callout = _CALLOUT.match(content)
                 if callout:
                     content = content[callout.end() :]
@@ -294,7 +312,7 @@ class _Reader:
             if token.type == "tr_open":
                 rows.append([])
             elif token.type == "inline" and rows:
-                rows[-1].append(_words(_plain(token.content)))
+                rows[-1].append(_words(_plain(self._shown(token.content))))
         return table(rows)
 
 
