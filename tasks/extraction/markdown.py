@@ -52,9 +52,7 @@ _BLOCKS_OF_HTML = re.compile(
 )
 _HIDES = r"(?:\bhidden\b|\b(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0(?![.\d])))"
 _HIDING = re.compile(_HIDES, re.IGNORECASE)
-_HIDING_TAG = re.compile(
-    rf"<(\w{{1,10}})\b[^<>]{{0,500}}?{_HIDES}[^<>]{{0,500}}>.{{0,1000}}?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL
-)
+_HIDING_TAG = re.compile(rf"<(\w{{1,10}})\b[^<>]{{0,500}}?{_HIDES}[^<>]{{0,500}}>", re.IGNORECASE)
 _UNLINKABLE = re.compile(r"[:#^|\[\]\\]|%%")
 
 
@@ -248,12 +246,15 @@ class _Reader:
         if "<" not in content or not _HIDING.search(content):
             return content
 
-        def taken(piece: re.Match[str]) -> str:
-            self.hidden.append(_words(_TAG_HTML.sub(" ", piece[0])))
-            return " "
-
         text, spans = _held(content)
-        text = _HIDING_TAG.sub(taken, text)
+        pieces, place = [], 0
+        while tag := _HIDING_TAG.search(text, place):
+            close = re.compile(rf"</{tag[1]}\s*>", re.IGNORECASE).search(text, tag.end())
+            end = close.end() if close else len(text)  # one that nobody closes hides all that follows
+            self.hidden.append(_words(_TAG_HTML.sub(" ", text[tag.end() : end])))
+            pieces.append(f"{text[place : tag.start()]} ")
+            place = end
+        text = "".join((*pieces, text[place:]))
         return re.sub("\x02(\\d+)\x03", lambda match: f"`` {spans[int(match[1])]} ``", text)
 
     def _paragraph(self, content: str) -> Part | None:
