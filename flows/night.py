@@ -151,11 +151,13 @@ class _Night:
     def carry_out(self) -> NightReport:
         """Take all steps. What costs time once sources are read is shared out over the cores."""
         self._session.state.snapshots.build_index = partial(build_index, each=self._crew.each)
-        with _seldom_collected(), self._crew:
+        with _seldom_collected(), self._crew, self._reading:
             return self._carry_out()
 
     def _carry_out(self) -> NightReport:
         session, runner = self._session, self._runner
+        if not self._only and not self._leaving:
+            self._reading.foresee()
         taken = runner.run("read the vault in", take_in, session)
         if self._leaving:
             gathering = leave(session, self._leaving)

@@ -6,7 +6,10 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from config.settings import Settings
 from flows.copies import place_for
@@ -29,6 +32,8 @@ BATCH = 250
 
 MOST_BATCHES = 50
 
+_WEB_PAGES = frozenset({".html", ".htm", ".xhtml"})
+
 
 class Reading:
     """Reads what was gathered; holds the documents, chunks and readable copies of this run."""
@@ -41,11 +46,31 @@ class Reading:
         folder: Path,
         crew: Crew,
     ) -> None:
-        self._session, self._runner, self._reader, self._folder = session, runner, reader, folder
+        self._session, self._runner, self._folder = session, runner, folder
         self._crew = crew
+        settings = session.wiki.settings
+        self._pool = reader(settings, partial(analyse_document, limit=settings.compile.sentences))
         self.documents: dict[str, DocumentRecord] = {}
         self.chunks: dict[str, ChunksRecord] = {}
         self.copies: dict[str, FileWrite] = {}
+
+    def __enter__(self) -> Self:
+        self._pool.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool.__exit__(kind, error, trace)
+
+    def foresee(self) -> None:
+        """Before a first night over many files, have the processes load what they need while the vault is read in."""
+        wiki, pool = self._session.wiki, self._pool
+        if not isinstance(pool, ReadingPool) or self._session.state.reader.current() is not None:
+            return
+        files = [*islice((path for path in wiki.root.joinpath(wiki.sources_dir).rglob("*") if path.suffix), FEW)]
+        if len(files) == FEW:
+            pool.start(any(path.suffix.lower() in _WEB_PAGES for path in files))
 
     def read(self, gathering: Gathering) -> None:
         """Read every job, batch by batch, and settle what became of each source."""
@@ -54,14 +79,15 @@ class Reading:
             return
         size = max(BATCH, -(-len(jobs) // MOST_BATCHES))
         steps = -(-len(jobs) // size)
-        limit = self._session.wiki.settings.compile.sentences
-        with self._reader(self._session.wiki.settings, partial(analyse_document, limit=limit)) as pool:
-            results = _Results(jobs, lambda left: pool.read(self._in_time(left, gathering)))
-            for number in range(1, steps + 1):
-                name = "read" if steps == 1 else f"read {number} of {steps}"
-                self._runner.run(name, self._take_some, results, min(number * size, len(jobs)), gathering, len(jobs))
-            if isinstance(pool, ReadingPool) and len(jobs) >= FEW:
+        pool = self._pool
+        results = _Results(jobs, lambda left: pool.read(self._in_time(left, gathering)))
+        for number in range(1, steps + 1):
+            name = "read" if steps == 1 else f"read {number} of {steps}"
+            self._runner.run(name, self._take_some, results, min(number * size, len(jobs)), gathering, len(jobs))
+        if isinstance(pool, ReadingPool):
+            if len(jobs) >= FEW:
                 self._crew.adopt(pool.release())  # they have loaded already what the next steps need
+            pool.close()
         self._leave_twins(gathering)
 
     def _leave_twins(self, gathering: Gathering) -> None:

@@ -37,6 +37,7 @@ _HAND_OVER_SECONDS = 5.0
 MEMORY_EXIT = 86  # exit status of a worker that saw itself grow past its limit
 RETIRED_EXIT = 85  # ... and of one that ended itself between two jobs
 SERVE = "serve"  # what a worker is told that reads no more but works for a crew, and what it answers
+WARM = "warm"  # what a worker is told that will read web pages, so that it loads what those need
 _START = "import json, sys\nsys.path[:] = json.loads(sys.argv[1])\nfrom tasks.reading.worker import main\nmain()\n"
 
 
@@ -94,6 +95,9 @@ class _Worker:
         self.jobs.append(job)
         self._send(job)
 
+    def warm(self) -> None:
+        self._send(WARM)
+
     def overdue(self, limit: float) -> bool:
         """Has the job at the front (or the start) taken longer than its limit?"""
         if self.ready and not self.jobs:
@@ -150,6 +154,13 @@ class ReadingPool:
     def pids(self) -> tuple[int, ...]:
         """The process ids of the workers."""
         return tuple(worker.process.pid for worker in self._workers)
+
+    def start(self, web_pages: bool) -> None:
+        """Start the processes before there are jobs; those that will read web pages load what these need."""
+        while len(self._workers) < self._size:
+            self._workers.append(_Worker(self._settings, self._analyse, self._inbox))
+            if web_pages:
+                self._workers[-1].warm()
 
     def close(self) -> None:
         """Ends all workers."""

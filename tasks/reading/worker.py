@@ -13,11 +13,12 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import IO, cast
 
 from tasks.pipes import receive, send
-from tasks.reading.pool import MEMORY_EXIT, RETIRED_EXIT, SERVE
+from tasks.reading.pool import MEMORY_EXIT, RETIRED_EXIT, SERVE, WARM
 from tasks.reading.read_source import Analyse, Limits, ReadJob, read_within
 from tasks.records import Outcome
 
@@ -50,6 +51,9 @@ def main() -> None:
         if job == SERVE:
             _serve(jobs, results)
             break
+        if job == WARM:
+            import_module("tasks.extraction.html")
+            continue
         result = read_within(cast(ReadJob, job), limits, analyse)
         send(results, result)
         if not warm:
