@@ -1,10 +1,11 @@
 """The short way of reading a page of paragraphs, beside trafilatura's whole sequence."""
 
 from importlib.util import find_spec, module_from_spec
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 import trafilatura
+from justext import core
 from lxml import etree
 from trafilatura import external, xpaths
 
@@ -166,3 +167,18 @@ def test_stop_words_are_those_of_every_language() -> None:
     whole_article.body(html_tree.parse(page("<div>little</div>")), None)
     external.jt_stoplist_init()
     assert {"the", "und", "это", "και"} <= set(external.JT_STOPLIST or ())
+
+
+def test_very_many_short_lines_are_judged_by_those_near_them() -> None:
+    """The search for a neighbour ends after a thousand lines, and in time; one near by is found as before."""
+    near = [justext_line("short")] * 900 + [justext_line("good")]
+    whole_article.body(html_tree.parse(page("<div>little</div>")), None)
+    assert core.get_next_neighbour(0, near, ignore_neargood=True) == "good"
+    assert core.get_prev_neighbour(900, near[::-1], ignore_neargood=True) == "good"
+    far = [justext_line("good"), *[justext_line("short")] * 5000, justext_line("good")]
+    assert core.get_next_neighbour(1, far, ignore_neargood=True) == "bad"
+    assert core.get_prev_neighbour(5000, far, ignore_neargood=True) == "bad"
+
+
+def justext_line(kind: str) -> SimpleNamespace:
+    return SimpleNamespace(class_type=kind)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from copy import copy
 from functools import cache
 from typing import Any
 
 from tasks.extraction.plain_article import Article
+
+_FARTHEST = 1000  # lines between a short one and the paragraph that it belongs to
 
 
 def body(tree: Any, first: Article | None) -> Any | None:
@@ -58,13 +61,27 @@ def _prepare_justext() -> None:
     """Has jusText, the last of the extractors, take the stop words of all languages as one set, once it needs them.
 
     Left alone it makes such a set of a tuple that trafilatura makes of 100 others: that takes it 0.2 seconds, and to
-    find the set again some milliseconds a page.
+    find the set again some milliseconds a page. Its search among short lines is bounded.
     """
     from justext import core
     from trafilatura import external
 
     external.jt_stoplist_init = _stop_words  # type: ignore[assignment]  # a set serves as well as a tuple
     core.define_stoplist = frozenset  # of a set it is the set itself
+    core._get_neighbour = _nearby(core._get_neighbour)
+
+
+def _nearby(neighbour: Callable[..., str]) -> Callable[..., str]:
+    """jusText's search for the next paragraph that says what a short line belongs to, as far as is reasonable.
+
+    It begins anew at each line: a page of 20,000 would keep it for a minute.
+    """
+
+    def bounded(place: int, paragraphs: list[Any], ignore_neargood: bool, step: int, end: int) -> str:
+        farthest = place + step * _FARTHEST
+        return neighbour(place, paragraphs, ignore_neargood, step, (min if step > 0 else max)(end, farthest))
+
+    return bounded
 
 
 def _stop_words() -> frozenset[str]:
