@@ -31,6 +31,10 @@ PAGES = [
         ("المنارة", False),
         ("البركان", True),
         ("🚢🚢", True),
+        ("Wann wurde der Harbour gebaut?", False),
+        ("Quand est-ce que le lighthouse a été construit ?", False),
+        ("Когда был построен Lighthouse?", False),
+        ("Wann wurde der Turm gebaut?", True),
         ("harbor", True),  # may be meant for a harbour, and may not
         ("?", True),
     ],

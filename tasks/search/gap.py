@@ -32,6 +32,18 @@ ASKING = frozenset(
         "many much long often old far big tall fast early late kind sort type call name named tell explain describe"
         " give list show find mean happen take come know say called does did please anything something someone"
         " wiki page note source speak write written"
+        # German, French, Spanish, Italian, Portuguese, Dutch, Russian, but for what is an English word of its own:
+        # a name is asked for in any language
+        " wann wer wen wem wessen wie wo woher wohin warum wieso welche welcher welches wurde wurden wird werden"
+        " ist sind waren hatte haben der das dem ein eine einer eines und von mit für über viele gibt es"
+        " quand qui que quoi quel quelle quels quelles combien pourquoi où est sont était été fut ont le les du"
+        " une et dans avec sur il elle ce cette est-ce qu'est-ce a-t-il a-t-elle a-t-on"
+        " cuándo cuando quién quien qué cuál cuáles cuánto cuántos dónde donde cómo por fue fueron es está eran"
+        " el los las una y en con para su"
+        " quando chi cosa quale quali quanto quanti perché è sono stato stata fu il lo gli della dello di che"
+        " quem qual quais quantos onde porque foi foram são o os um uma da em com"
+        " wanneer wie wat waar waarom welk hoeveel werd zijn het een de"
+        " когда кто что какой какая какие где почему как сколько был была было были в на и из"
     )
 )
 """Terms that only ask; where no page holds them they are not what is missing."""
