@@ -1,7 +1,7 @@
 """XPaths that ask only of names of elements and of attributes, as most of trafilatura's do, in a tenth of their time.
 
 libxml2 calls into Python for each regular expression in a path, at each element. Here one walk over the elements asks
-one regular expression for each attribute, and what it said of a value is remembered: pages repeat their classes.
+one regular expression for each attribute, and what it said of a value is remembered: a page repeats its classes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TEST = re.compile(
     r"(?(folded),'(?P<upper>\d+)','(?P<lower>\d+)'\))"
     r"(?:[=,]'(?P<value>\d+)')?(?P<flags>,'\d+')?\)?"
 )
-_MOST = 4_000  # values that a pattern remembers
+_MOST = 1_000  # values that a pattern remembers
 _LONGEST = 200  # characters of one
 
 
