@@ -57,3 +57,23 @@ def test_words_with_times_of_their_own() -> None:
     """The video site's newer XML marks each word."""
     xml = '<timedtext format="3"><body><p t="0" d="9"><s>the</s><s t="2"> lamp</s></p><p t="9">burned</p></body>'
     assert [part.text for part in extract_timedtext(xml).parts] == ["the lamp burned"]
+
+
+@pytest.mark.parametrize("form", ["<v {0}>{1}</v>", "{0}: {1}"], ids=["voices", "names"])
+def test_a_speaker_is_named_once_a_turn(form: str) -> None:
+    """Programs for meetings name who speaks in every caption, in the middle of sentences."""
+    said = (
+        ("Ida Kern", "The lamp of Fanal"),
+        ("Ida Kern", "was lit in 1851."),
+        ("Bo", "Who lit it?"),
+        ("Ida Kern", "Karl."),
+    )
+    cues = "".join(
+        f"{number}\n00:00:0{number}.000 --> 00:00:0{number + 1}.000\n{form.format(*words)}\n\n"
+        for number, words in enumerate(said)
+    )
+    assert [part.text for part in extract_captions(f"WEBVTT\n\n{cues}").parts] == [
+        "Ida Kern: The lamp of Fanal was lit in 1851.",
+        "Bo: Who lit it?",
+        "Ida Kern: Karl.",
+    ]

@@ -31,6 +31,8 @@ def packed(*names: str) -> bytes:
     ("name", "data", "words"),
     [
         ("talks.ics", b"BEGIN:VCALENDAR\r\nSUMMARY:Lamps\r\n", "calendar"),
+        ("talk.ass", b"[Script Info]\nTitle: x\n", "Convert it to .srt"),
+        ("talk.ttml", b"<?xml version='1.0'?><tt xmlns='http://www.w3.org/ns/ttml'><body/></tt>", "Convert it to .srt"),
         ("ida.vcf", b"BEGIN:VCARD\nFN:Ida\n", "address book"),
         ("feeds.opml", b"<?xml version='1.0'?>\n<!-- mine -->\n<opml><body/></opml>", "sources.yaml, under feeds"),
         ("map.xml", b"<urlset><url><loc>https://lamps.example/</loc></url></urlset>", "sitemap"),

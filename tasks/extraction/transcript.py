@@ -31,6 +31,8 @@ _TIME = re.compile(
     r"\s*(?:(\d+):)?(\d{1,2}):(\d{2})[.,](\d{1,3})\s*(?:-->|,)\s*(?:(\d+):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
 )
 _NO_CAPTIONS = ("WEBVTT", "NOTE", "STYLE", "REGION")
+_SPEAKER = re.compile(r"([^\W\d_][\w .'’()-]{0,60}):\s+")
+_NAMED = 0.6  # share of the captions that name a speaker, from which on names are speakers
 _END = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
 
 
@@ -41,6 +43,7 @@ class Snippet:
     text: str
     start: float
     end: float
+    turn: bool = False  # somebody else begins to speak
 
 
 def is_transcript(text: str) -> bool:
@@ -131,7 +134,7 @@ def extract_captions(text: str) -> Extracted:
         Snippet("\n".join(lines), _seconds(time, 1), _seconds(time, 5))
         for time, lines in zip(times, words, strict=True)
     ]
-    return Extracted("transcript", paragraphs(_unrolled(snippets)), title=title)
+    return Extracted("transcript", paragraphs(_by_turns(_unrolled(snippets))), title=title)
 
 
 def _names_caption(lines: list[str], number: int) -> bool:
@@ -181,6 +184,21 @@ def _unrolled(snippets: list[Snippet]) -> list[Snippet]:
     return unrolled
 
 
+def _by_turns(snippets: list[Snippet]) -> list[Snippet]:
+    """Captions of a meeting, which name who speaks in each, so that a name stands where somebody else begins."""
+    named = [_SPEAKER.match(snippet.text) for snippet in snippets]
+    if sum(map(bool, named)) < _NAMED * len(snippets):
+        return snippets
+    turns: list[Snippet] = []
+    speaker = ""
+    for snippet, name in zip(snippets, named, strict=True):
+        same = name is None or name[1] == speaker
+        words = snippet.text[name.end() :] if name is not None and same else snippet.text
+        speaker = name[1] if name is not None else speaker
+        turns.append(Snippet(words, snippet.start, snippet.end, not same))
+    return turns
+
+
 def _without_start(text: str, before: str) -> str:
     """The words of a caption that is shown while another still is, without those it repeats from the other's end."""
     words, shown = text.split(), before.split()
@@ -214,7 +232,7 @@ def paragraphs(snippets: list[Snippet]) -> tuple[Part, ...]:
             continue
         ended = bool(words and _END.search(words[-1]))
         pause = snippet.start - end > PAUSE and (length > PARAGRAPH / 3 or ended)
-        if words and (pause or length > LONGEST or (length > PARAGRAPH and (ended or not punctuated))):
+        if words and (snippet.turn or pause or length > LONGEST or (length > PARAGRAPH and (ended or not punctuated))):
             close()
         if not words:
             begin, length = snippet.start, 0

@@ -52,6 +52,8 @@ _SHORTCUT = re.compile(
 )
 _TEXTS = (  # how texts begin that say something to programs only
     ("BEGIN:VCALENDAR", "a calendar", "Export what matters as text or CSV."),
+    ("[Script Info]", "a file of subtitles (ASS)", "Convert it to .srt or .vtt and drop that here."),
+    ("<tt ", "a file of subtitles (TTML)", "Convert it to .srt or .vtt and drop that here."),
     ("BEGIN:VCARD", "an address book", "Export what matters as text or CSV."),
     ("<opml", "a list of feeds (OPML)", "List the addresses in it in sources.yaml, under feeds."),
     ("<urlset", "a list of a site's pages (sitemap)", "List the addresses that matter in sources.yaml."),
