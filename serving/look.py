@@ -229,7 +229,7 @@ def _before(wiki: Wiki, reader: Reader, since: str) -> Snapshot | None:
     if is_moment(since) and not any(since in (one.id, one.run) for one in kept):
         moment = beginning(since) if is_day(since) else end(since)
         former = [one for one in kept if one.created <= moment]
-        if not former and not kept[0].parent:
+        if not former and kept and not kept[0].parent:
             return None
         since = former[-1].id if former else since
     check_kept(wiki, since)

@@ -285,6 +285,7 @@ def test_every_method_of_a_path_is_told(client: httpx.Client, path: str, methods
     refused, asked = client.put(path), client.options(path)
     assert (refused.status_code, refused.headers["allow"]) == (405, methods)
     assert refused.headers["content-type"] == "application/problem+json"
+    assert refused.json()["next_step"] in ("Use GET", "Use POST", "Use GET or POST")
     assert (asked.status_code, asked.headers["allow"], asked.content) == (204, methods, b"")
     assert not [name for name in asked.headers if name.startswith("access-control")]
 

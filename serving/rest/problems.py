@@ -101,12 +101,17 @@ async def http_error(request: Request, error: Exception) -> Response:
         headers = {"Allow": ", ".join(methods)}
         if request.method == "OPTIONS":
             return Response(status_code=204, headers=headers)
-        return problem(405, f"{request.method[:20]} is not answered here", headers, next_step=f"Use {methods[0]}")
+        return problem(405, f"{request.method[:20]} is not answered here", headers, next_step=_use(methods))
     if error.status_code == 404:
-        return problem(404, f"there is no {request.url.path[:200]}", headers, next_step="See /openapi.json")
+        step = "See /openapi.json" if hasattr(request.app, "openapi") else ""
+        return problem(404, f"there is no {request.url.path[:200]}", headers, next_step=step)
     if error.status_code == 400:
         return problem(400, NOT_JSON, headers, next_step=SEND_JSON)
     return problem(error.status_code, str(error.detail), headers)
+
+
+def _use(methods: Sequence[str]) -> str:
+    return f"Use {' or '.join(one for one in methods if one not in ('HEAD', 'OPTIONS'))}"
 
 
 def _methods(request: Request) -> list[str]:
