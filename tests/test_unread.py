@@ -70,3 +70,13 @@ def test_a_notebook_is_its_words_and_programs() -> None:
     found: Extracted = extract_notebook(sniffed.text)
     assert (sniffed.kind, found.title) == ("notebook", "Lamps")
     assert [part.text for part in found.parts] == ["Lamps", "Fanal was lit in 1851.", "lit = 1851"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "windows-1251"])
+def test_a_page_as_safari_saves_it_is_read(encoding: str) -> None:
+    """Its file holds the page beside pictures and styles."""
+    html = "<html><head><title>Маяк</title></head><body><p>Маяк был построен на скале в заливе.</p></body></html>"
+    main = {"WebResourceData": html.encode(encoding), "WebResourceTextEncodingName": encoding}
+    data = plistlib.dumps({"WebMainResource": main}, fmt=plistlib.FMT_BINARY)
+    document = document_of(data, ReadJob("a" * 12, "", "raw_sources/lamp.webarchive"))
+    assert (document.title, document.parts[0].text) == ("Маяк", "Маяк был построен на скале в заливе.")

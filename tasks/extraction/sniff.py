@@ -87,6 +87,8 @@ def sniff(data: bytes, name: str = "", content_type: str = "", file_name: str = 
         return Sniffed(_zip_kind(data, name), data)
     if data.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
         raise unread.legacy_office(data, name)
+    if data.startswith(b"bplist00") and (page := _web_archive(data)):
+        return Sniffed("html", data, page, "utf-8")
     unread.refuse_bytes(data, name, is_note)
     decoded = decode(data, content_type)
     if decoded is None or len(_BINARY.findall(decoded.text, 0, 20_000)) * 50 > min(len(decoded.text), 20_000):
@@ -276,6 +278,19 @@ def _is_mail(start: str, ending: str, media_type: str) -> bool:
         return not named.isdisjoint(_MAIL_LINES)
     carried = not named.isdisjoint({"received", "return-path", "delivered-to", "message-id"})
     return ending not in _PLAIN_NAMES and carried and {"from", "date"} <= named
+
+
+def _web_archive(data: bytes) -> str:
+    """The page in a file as Safari saves it (webarchive), or ''."""
+    import plistlib
+
+    try:
+        main = plistlib.loads(data)["WebMainResource"]
+        payload, label = bytes(main["WebResourceData"]), str(main.get("WebResourceTextEncodingName", ""))
+    except Exception:  # strangers' bytes in a parser of a binary form
+        return ""
+    decoded = decode(payload, f"text/html; charset={label}") if b"<" in payload else None
+    return decoded.text if decoded is not None else ""
 
 
 def _archived_page(text: str) -> str:
