@@ -83,11 +83,13 @@ def test_pages_of_other_origins_may_not_ask(client: httpx.Client, origin: str) -
         (b'{"question": "x", "unknown": 1}', "application/json", 422),
         (b'{"question": ["x"]}', "application/json", 422),
         (b'{"question": "x", "tag": [""]}', "application/json", 422),
+        (b'{"question": "x", "k": 1, "question": "y"}', "application/json", 400),
+        (b'{"\\ud800": 1, "\\ud800": 2}', "application/json", 400),
         (b'{"question": "x", "k": 1' + b"0" * 5_000 + b"}", "application/json", 400),
         (b'{"question": "' + b"x" * 30_000 + b'"}', "application/json", 422),
         (b'{"question": "' + b"x" * 1_000_000 + b'"}', "application/json", 413),
     ],
-    ids=range(22),
+    ids=range(24),
 )
 def test_what_is_no_request_is_refused(client: httpx.Client, content: bytes, kind: str, status: int) -> None:
     """A problem that says why, never a fault of the server."""

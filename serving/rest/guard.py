@@ -10,8 +10,10 @@ from __future__ import annotations
 import asyncio
 import hmac
 import ipaddress
+import json
 import re
 import socket
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -77,6 +79,8 @@ class Guard:
                 refused = self._too_large()
             elif body and scope["method"] not in ("GET", "HEAD") and not _is_json(headers.get(b"content-type", b"")):
                 refused = problem(415, "the body must be JSON", next_step="Send Content-Type: application/json")
+            elif name := _twice(body):
+                refused = problem(400, f"{name!r} stands in the body more than once", next_step="Send it once")
             receive = _again(body or b"", receive)
         if scope["method"] == "HEAD":  # what GET answers, without the body, which the server leaves out
             scope = {**scope, "method": "GET"}
@@ -159,6 +163,28 @@ def _is_address(host: str) -> bool:
 def _is_json(content_type: bytes) -> bool:
     kind = content_type.partition(b";")[0].strip().lower()
     return kind == b"application/json" or (kind.startswith(b"application/") and kind.endswith(b"+json"))
+
+
+class _Twice(Exception):
+    """A name stands twice in an object; readers differ in which value they take."""
+
+
+def _twice(body: bytes) -> str:
+    """A name that stands twice in an object of a JSON body; '' for none, and for what is no JSON."""
+    try:
+        json.loads(body, object_pairs_hook=_once)
+    except _Twice as found:
+        return str(found)[:100]
+    except (ValueError, RecursionError):
+        pass  # the route says what is wrong with it
+    return ""
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    told = dict(pairs)
+    if len(told) < len(pairs):
+        raise _Twice(Counter(name for name, _ in pairs).most_common(1)[0][0])
+    return told
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
