@@ -10,6 +10,7 @@ from itertools import permutations
 
 import pytest
 
+from tasks.compiling import choice
 from tasks.compiling.analysis import decode
 from tasks.compiling.compile import Compilation, CompileRequest, KnownPage, SourceNotes
 from tasks.compiling.confidence import stands
@@ -124,6 +125,13 @@ def test_furniture_and_apparatus_stay_out() -> None:
     text = body(page(compiled({A: document(A, HTML)}), "ENIAC"))
     assert "Subscribe" not in text
     assert "Zuse Z3" not in text
+
+
+def test_calls_to_read_on_are_no_sentences() -> None:
+    """Neither links to other articles nor the heading over them belong to what a source says."""
+    assert choice.is_furniture("Read more about the machines of the war")
+    assert choice.is_end_matter("Further reading")
+    assert not choice.is_furniture("Readers wrote more about it than about any other machine.")
 
 
 def test_sources_of_one_subject_meet() -> None:

@@ -13,8 +13,8 @@ from tasks.markdown import sentences
 from tasks.markdown.letters import letters
 
 _FURNITURE = re.compile(  # of a lower-case text: the engine passes over words with another first letter
-    r"""^(?:subscribe|sign\ (?:up|in)\b|log\ ?in\b|register\b|follow\ (?:us|me|@)|share\ (?:this|on|via)|"
-    r"read\ (?:more|also|next)|see\ also\b|
+    r"""^(?:subscribe|sign\ (?:up|in)\b|log\ ?in\b|register\b|follow\ (?:us|me|@)|share\ (?:this|on|via)|
+    read\ (?:more|also|next)|see\ also\b|
     click\ (?:here|to)|tap\ (?:here|to)|continue\ reading|advertisement|sponsored|most\ (?:read|popular|viewed)|
     related\ (?:articles?|stories|
     posts?|topics|content)|recommended|you\ may\ also|more\ (?:on\ this|from|stories)|(?:photo|image|picture|
@@ -61,8 +61,8 @@ _ASKING = (  # words of which one stands wherever `_ANYWHERE` matches
     *("to your inbox", "点击", "扫描二维码"),
 )
 _END_MATTER = re.compile(
-    r"""^(?:\d+\.?\s*)?(?:references?|bibliography|works\ cited|literature(?:\ cited)?|external\ links|see\ also|"
-    r"further\ reading|foot-?notes|end-?notes|
+    r"""^(?:\d+\.?\s*)?(?:references?|bibliography|works\ cited|literature(?:\ cited)?|external\ links|see\ also|
+    further\ reading|foot-?notes|end-?notes|
     acknowledge?ments?|related(?:\s\w+)?|comments?|leave\ a\ (?:reply|comment)|share(?:\ this.*)?|contents|
     table\ of\ contents|navigation|menu|
     about\ the\ authors?|author\ (?:information|contributions?)|conflicts?\ of\ interests?|competing\ interests?|
