@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.corpora import Corpus
 from benchmarks.measures import MEASURES, RESAMPLES, Difference, Estimate, Ranking, difference, estimate, per_query
 from benchmarks.published import KeptVectors, engine_over, publish
-from storage.engine import Engine
+from storage.search.engine import Engine
 from tasks.embedding.embed import Embedder, should_embed_question
 from tasks.search.fusion import Configuration
 

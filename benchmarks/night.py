@@ -268,14 +268,14 @@ def commits(wiki: Wiki) -> list[Figure]:
 _OPEN = """
 import sys, time
 from pathlib import Path
-from storage.engine import Engine
+from storage.search.engine import Engine
 from config.wiki import open_wiki
 wiki = open_wiki(Path(sys.argv[1]))
-import storage.reader, storage.search_index
+from storage.search.index_files import open_index
 from storage.reader import Reader
 start = time.perf_counter()
 snapshot = Reader(wiki.state_dir).current()
-index = storage.search_index.open_index(snapshot.index_dir)
+index = open_index(snapshot.index_dir)
 index.page_blocks(0)
 print(time.perf_counter() - start)
 """

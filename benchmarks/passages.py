@@ -28,7 +28,7 @@ from benchmarks.published import KeptVectors, engine_over, publish
 from benchmarks.retrieval import CACHE, load_model
 from config.errors import NightwikiError
 from flows.context import build_pack
-from storage.engine import Engine
+from storage.search.engine import Engine
 from tasks.embedding.embed import Embedder, should_embed_question
 from tasks.packs.pack import Form
 from tasks.packs.token_count import count_tokens

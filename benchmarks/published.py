@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from benchmarks.corpora import Corpus
-from storage.engine import Engine, SearchedWiki
-from storage.search_index import build_index
+from storage.search.engine import Engine, SearchedWiki
+from storage.search.search_index import build_index
 from storage.tables import to_table
 from tasks.embedding import embed
 from tasks.embedding.embed import Embedder

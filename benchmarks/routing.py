@@ -27,8 +27,8 @@ from benchmarks.measures import Estimate, difference, estimate, per_query
 from benchmarks.published import KeptVectors, Published, pages_of, tables_of
 from benchmarks.retrieval import CACHE, load_model
 from benchmarks.speed import Noisy, grown, questions_of
-from storage.engine import Engine, SearchedWiki
-from storage.search_index import build_index
+from storage.search.engine import Engine, SearchedWiki
+from storage.search.search_index import build_index
 from tasks.embedding import embed
 from tasks.embedding.embed import Embedder
 from tasks.embedding.model import Model

@@ -38,7 +38,7 @@ from benchmarks.serve_crowd import Outcome, crowd
 from benchmarks.serve_wiki import fetch, make_wiki, serving
 from benchmarks.speed import _BARE, Figure, best_of
 from config.wiki import Wiki, model_cache
-from storage.engine import Engine, searched
+from storage.search.engine import Engine, searched
 
 _BLOCK = 20
 

@@ -32,9 +32,9 @@ from benchmarks.evaluate import Latency, percentile_interval
 from benchmarks.published import KeptVectors, Published, engine_over, pages_of, publish, tables_of
 from benchmarks.retrieval import CACHE, load_model
 from config.settings import Embedding
-from storage.engine import Engine
-from storage.index_files import open_index
-from storage.search_index import build_index
+from storage.search.engine import Engine
+from storage.search.index_files import open_index
+from storage.search.search_index import build_index
 from tasks.embedding import embed
 from tasks.embedding.embed import Embedder
 from tasks.search.bm25 import Okapi

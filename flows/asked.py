@@ -11,7 +11,7 @@ from math import inf
 from pydantic import BaseModel, Field
 
 from config.errors import ModelError
-from storage.engine import Engine
+from storage.search.engine import Engine
 from tasks.embedding.embed import is_multilingual
 from tasks.llm.ask import Asker, Part, Prompt, Role
 from tasks.search import questions, tokens

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from config.errors import NightwikiError
 from flows.asked import look_up
-from storage.engine import NO_FILTERS, Engine
+from storage.search.engine import NO_FILTERS, Engine
 from tasks.llm.ask import Asker
 from tasks.packs.choice import MOST_A_PAGE, choose
 from tasks.packs.pack import ContextPack, Form

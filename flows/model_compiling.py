@@ -16,7 +16,7 @@ from flows.reading import Reading
 from flows.reading_in import Taken
 from flows.session import Session
 from flows.time_limit import TimedAsker
-from storage.engine import Engine, searched
+from storage.search.engine import Engine, searched
 from tasks.compiling.compile import Compilation, Compiler, CompileRequest, KnownPage, Material, Verdict
 from tasks.digest import Cost, Problem, RoleCost
 from tasks.llm.ask import Asker, M, Prompt, Spent, fine

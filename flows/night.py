@@ -32,7 +32,7 @@ from flows.report import keep_note, report_of
 from flows.session import Session, keep_report, load_report, looking, writing
 from flows.steps import StepRunner, utc_now
 from storage.commit import commit
-from storage.search_index import build_index
+from storage.search.search_index import build_index
 from tasks.commits import Changes, CommitResult, FileWrite
 from tasks.crew import Crew
 from tasks.digest import NightReport

@@ -14,7 +14,7 @@ from math import inf
 
 from config.errors import ModelError, NightwikiError
 from flows.asked import LookedUp, look_up
-from storage.engine import NO_FILTERS, Engine
+from storage.search.engine import NO_FILTERS, Engine
 from tasks.answers import by_model as answering_model
 from tasks.answers import by_quotes as answering_quotes
 from tasks.answers.answering import (

@@ -24,9 +24,9 @@ from flows.git_commit import commit_run
 from flows.steps import utc_now
 from flows.time_limit import NO_LIMIT, TimeLimit, begin
 from storage.durable import write_file
-from storage.index_files import damage
 from storage.readin import Hashes, Known
-from storage.search_index import build_index
+from storage.search.index_files import damage
+from storage.search.search_index import build_index
 from storage.state import WikiState
 from storage.vault import Stat
 from tasks.contradictions.claims import ContradictionRecord

@@ -40,7 +40,7 @@ from serving.schemas.review import CandidateAnswer, CandidateDiffAnswer, Candida
 from serving.schemas.runs import ChangesAnswer, RunsAnswer, SourcesAnswer, StatusAnswer
 from serving.schemas.served import HealthAnswer, PageAnswer, PagesAnswer, WikiStatus
 from serving.shelf import Shelf
-from storage.engine import Engine
+from storage.search.engine import Engine
 from tasks.records import GOOD
 from tasks.search.result import Degraded, SearchResult
 

@@ -33,7 +33,7 @@ from tasks.records import CandidateRecord
 from tasks.search.moments import beginning, end, is_day, is_moment
 
 if TYPE_CHECKING:
-    from storage.engine import Engine
+    from storage.search.engine import Engine
 
 NIGHTS = ("nightly", "ingest", "night")
 
@@ -45,7 +45,7 @@ def status(wiki: Wiki, engine: Engine | None = None) -> StatusAnswer:
     """
     from serving.disputed import contradictions
     from serving.opening import ready
-    from storage.engine import Engine
+    from storage.search.engine import Engine
 
     snapshot = Reader(wiki.state_dir).current()
     engine = engine or Engine([ready(wiki)])

@@ -11,13 +11,13 @@ from config.wiki import Wiki, model_cache
 from tasks.search.result import Degraded
 
 if TYPE_CHECKING:
-    from storage.engine import SearchedWiki
+    from storage.search.engine import SearchedWiki
     from tasks.llm.ask import Asker
 
 
 def ready(wiki: Wiki, cache: Path | None = None) -> SearchedWiki:
     """The wiki with its embedding model, and its language model where that chooses the branches."""
-    from storage.engine import searched
+    from storage.search.engine import searched
 
     by_model = None
     if wiki.settings.search.routing == "model":

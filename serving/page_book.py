@@ -16,8 +16,8 @@ from config.errors import GoneError, NotFoundError
 from config.load import nearest
 from serving.schemas.base import Cited
 from serving.schemas.served import HeadingItem, PageAnswer, PageItem
-from storage.hits import citations_in
-from storage.opened import Opened
+from storage.search.hits import citations_in
+from storage.search.opened import Opened
 from tasks.pages.slugs import fold
 from tasks.search.filters import Filters
 from tasks.text_bytes import shown

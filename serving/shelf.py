@@ -16,7 +16,7 @@ from config.errors import NightwikiError, NotFoundError, StateError
 from config.load import nearest
 from config.wiki import SETTINGS_NAME, Wiki, open_wiki
 from serving.opening import answering_model, ready
-from storage.engine import Engine
+from storage.search.engine import Engine
 from tasks.search.result import Degraded
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from storage.engine import Engine
+from storage.search.engine import Engine
 from tasks.search.fusion import Configuration
 from tasks.search.own_questions import OwnQuestion
 

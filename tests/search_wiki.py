@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from storage.engine import Engine, SearchedWiki
-from storage.search_index import build_index
+from storage.search.engine import Engine, SearchedWiki
+from storage.search.search_index import build_index
 from storage.tables import to_table
 from tasks.embedding.model import Model
 from tasks.records import ChunksRecord, EmbeddingRecord, PageRecord, SourceRecord

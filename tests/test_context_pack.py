@@ -14,7 +14,7 @@ from benchmarks.published import engine_over, publish
 from config.errors import NightwikiError
 from flows.context import build_pack
 from serving.schemas.registry import ANSWERS
-from storage.engine import Engine, SearchedWiki
+from storage.search.engine import Engine, SearchedWiki
 from tasks.packs.token_count import count_tokens
 from tasks.records import Citation, PageRecord
 from tasks.search.filters import Filters

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from config.errors import ModelUnavailableError
-from storage.engine import Engine, SearchedWiki
+from storage.search.engine import Engine, SearchedWiki
 from tasks.embedding.embed import Embedder
 from tasks.embedding.model import Model
 from tasks.records import Chunk, ChunksRecord, Citation, SourceKind, SourceRecord

@@ -61,7 +61,8 @@ def test_other_processes_make_the_same_pages() -> None:
 
 def test_the_processes_of_a_night_load_no_settings() -> None:
     """What they carry out needs no validation, which takes each of them longer to load than all the rest."""
-    work = "tasks.reading.worker, tasks.compiling.extractive, tasks.pages.first_page, tasks.markdown.resolver"
-    code = f"import sys, {work}, storage.search_index; print({{'pydantic', 'config.settings'}} & set(sys.modules))"
+    work = "tasks.reading.worker, tasks.compiling.extractive, tasks.pages.first_page"
+    work += ", tasks.markdown.resolver, storage.search.search_index"
+    code = f"import sys, {work}; print({{'pydantic', 'config.settings'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"

@@ -12,10 +12,10 @@ import pytest
 
 from storage.check import check, repair
 from storage.commit import commit
-from storage.engine import Engine, SearchedWiki
-from storage.index_files import damage
 from storage.reader import Reader
-from storage.search_index import build_index
+from storage.search.engine import Engine, SearchedWiki
+from storage.search.index_files import damage
+from storage.search.search_index import build_index
 from storage.state import WikiState
 from tasks.commits import Changes
 from tasks.embedding.model import Model

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from config.errors import ModelError, NightwikiError
 from flows.query import answer, answer_events
 from serving.schemas.registry import ANSWERS
-from storage.engine import Engine, SearchedWiki
+from storage.search.engine import Engine, SearchedWiki
 from tasks.answers.answering import Cited, Done, Failed, Hits, Sentence, event_json
 from tasks.llm.ask import Prompt, Spent, fine
 from tasks.records import Chunk, ChunksRecord, Citation, Outcome, SourceKind, SourceRecord

@@ -14,7 +14,7 @@ from benchmarks.gate import FLOORS, HELD, QUESTIONS, corpora, figures, moved, sh
 from benchmarks.measures import difference, per_query
 from config.settings import Embedding
 from config.wiki import model_cache, open_wiki
-from storage.engine import Engine, searched
+from storage.search.engine import Engine, searched
 from tasks.embedding import embed
 from tasks.search.fusion import Configuration
 

@@ -13,7 +13,7 @@ from flows.query import answer
 from flows.reading_in import Review
 from flows.saving import save
 from flows.steps import DirectRunner
-from storage.engine import Engine, searched
+from storage.search.engine import Engine, searched
 from tasks.answers.answering import Answer
 from tests import wikis
 

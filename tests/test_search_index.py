@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from config.errors import StateError
 from storage.commit import commit
-from storage.index_files import open_index
-from storage.search_index import build_index
+from storage.search.index_files import open_index
+from storage.search.search_index import build_index
 from storage.state import WikiState
 from tasks.commits import Changes
 from tasks.crew import Crew

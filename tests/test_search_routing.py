@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from config.load import parse_settings
 from config.settings import Search, Settings
-from storage.engine import Engine, SearchedWiki, searched
+from storage.search.engine import Engine, SearchedWiki, searched
 from tasks.embedding.model import Model
 from tasks.llm.client import connect
 from tasks.search.filters import Filters

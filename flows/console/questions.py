@@ -23,7 +23,7 @@ from flows.console.artifacts import is_private, show_text
 from flows.context import TOKENS, build_pack
 from flows.expired_results import KEPT
 from flows.query import answer
-from storage.engine import Engine, searched
+from storage.search.engine import Engine, searched
 from tasks.answers.answering import Answer
 from tasks.llm.ask import Asker
 from tasks.packs.choice import MOST_A_PAGE

@@ -17,7 +17,7 @@ from tasks.search.moments import is_moment
 from tasks.search.result import Degraded
 
 if TYPE_CHECKING:
-    from storage.engine import Engine
+    from storage.search.engine import Engine
     from tasks.llm.ask import Asker
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -104,7 +104,7 @@ def open_wikis(ctx: click.Context, folders: Sequence[str]) -> Asked:
     Of several, one that cannot be opened is left out and named; NightwikiError when none can.
     """
     from serving.opening import ready
-    from storage.engine import Engine
+    from storage.search.engine import Engine
 
     found: list[Wiki] = []
     broken: list[Degraded] = []

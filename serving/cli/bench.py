@@ -20,9 +20,9 @@ def bench(wiki: Wiki, pages: int, seed: int, as_json: bool) -> None:
 
     Questions use a page's own telling words (lexical) or an exact name, number or date on it (identifier).
     """
-    from storage.engine import Engine, searched
     from storage.own_benchmark import compare
     from storage.reader import Reader
+    from storage.search.engine import Engine, searched
     from tasks.search.own_questions import OwnPage, draw
 
     snapshot = Reader(wiki.state_dir).current()

@@ -18,7 +18,7 @@ from tasks.search.fusion import CONFIGURATIONS, Configuration
 from tasks.search.result import Hit, SearchResult
 
 if TYPE_CHECKING:
-    from storage.engine import Layer
+    from storage.search.engine import Layer
 
 _LAYERS = ("pages", "chunks", "both")
 _REFERENCE = re.compile(r"\[\^[^\]\s]+\]")

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from config.errors import StateError
-from storage.index_files import (
+from storage.search.index_files import (
     ALIAS_TIMES,
     TAG_TIMES,
     TITLE_TIMES,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.index_files import SearchIndex, VectorSet
+from storage.search.index_files import SearchIndex, VectorSet
 from tasks.search.fusion import Ranking
 from tasks.search.scope import LOOKED_AT, BranchEvidence
 

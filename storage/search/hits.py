@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.index_files import SearchIndex
-from storage.opened import Opened
+from storage.search.index_files import SearchIndex
+from storage.search.opened import Opened
 from tasks.search.bm25 import Match
 from tasks.search.fusion import Candidates, Fused, Ranking, parts
 from tasks.search.passages import Passage

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from config.errors import StateError
-from storage.hits import chunk_hits, explanation, page_hit
-from storage.index_files import SearchIndex
-from storage.nearness import Nearness, ask, nearness
-from storage.opened import Opened, Question
+from storage.search.hits import chunk_hits, explanation, page_hit
+from storage.search.index_files import SearchIndex
+from storage.search.nearness import Nearness, ask, nearness
+from storage.search.opened import Opened, Question
 from tasks.embedding.model import Model
 from tasks.markdown.plain import plain
 from tasks.search import tokens

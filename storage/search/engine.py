@@ -13,9 +13,9 @@ from pathlib import Path
 
 from config.errors import StateError
 from config.settings import Settings
-from storage.opened import Layer, Opened, Question
-from storage.opened_wiki import EMPTY, OpenedWiki, SearchedWiki
-from storage.passage_search import passages
+from storage.search.opened import Layer, Opened, Question
+from storage.search.opened_wiki import EMPTY, OpenedWiki, SearchedWiki
+from storage.search.passage_search import passages
 from tasks.embedding.embed import load, should_embed_question
 from tasks.embedding.model import Model
 from tasks.search.filters import Filters

@@ -13,9 +13,9 @@ from threading import Lock
 from typing import Protocol
 
 from config.errors import StateError
-from storage.answer import answer
-from storage.index_files import damage, open_index
-from storage.opened import Opened, Question, Snapshot
+from storage.search.answer import answer
+from storage.search.index_files import damage, open_index
+from storage.search.opened import Opened, Question, Snapshot
 from tasks.embedding.model import Model
 from tasks.search.fusion import Configuration
 from tasks.search.result import Degraded, SearchResult
@@ -180,7 +180,7 @@ class OpenedWiki:
 
     def _build(self, snapshot: Snapshot) -> Opened:
         """An index made from the snapshot's tables for this process: slow once, and right."""
-        from storage.search_index import SnapshotTables, index_of
+        from storage.search.search_index import SnapshotTables, index_of
 
         if not isinstance(snapshot, SnapshotTables):
             raise StateError(str(snapshot.index_dir), "the search index is missing", _REPAIR)

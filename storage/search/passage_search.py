@@ -14,10 +14,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.answer import MOST_TERMS, Ranked, pieces_beside, places_for_pieces, question_terms, ranked
-from storage.hits import page_hit
-from storage.index_files import SearchIndex
-from storage.opened import Opened, Question
+from storage.search.answer import MOST_TERMS, Ranked, pieces_beside, places_for_pieces, question_terms, ranked
+from storage.search.hits import page_hit
+from storage.search.index_files import SearchIndex
+from storage.search.opened import Opened, Question
 from tasks.embedding.model import Model
 from tasks.search import tokens
 from tasks.search.found import Found, FoundBlock, FoundPage, Labelled

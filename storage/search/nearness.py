@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from config.errors import ModelUnavailableError
-from storage.index_files import SearchIndex, VectorSet
-from storage.opened import Opened, Question
+from storage.search.index_files import SearchIndex, VectorSet
+from storage.search.opened import Opened, Question
 from tasks.embedding.embed import is_multilingual, should_embed_question
 from tasks.embedding.model import Model
 from tasks.search.result import Degraded

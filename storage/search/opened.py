@@ -9,8 +9,8 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.index_files import SearchIndex
-from storage.narrowing import Narrowing
+from storage.search.index_files import SearchIndex
+from storage.search.narrowing import Narrowing
 from tasks.search.bm25 import Scorer
 from tasks.search.filters import Filters, allowed
 from tasks.search.fusion import Configuration
