@@ -144,3 +144,20 @@ def test_a_box_among_paragraphs_is_one_of_them(box: str, read: bool) -> None:
     found = extract(page(*FILLER[:2]).replace("</article>", f"{box}<p>{FILLER[2]}</p><p>{FILLER[3]}</p></article>"))
     assert any("two hundred steps" in part.text or "more" in part.text for part in found.parts) == read
     assert found.parts[-1].text == FILLER[3]
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["<html xmlns:st1='urn:schemas-microsoft-com:office:smarttags'>", "<html>"],
+    ids=["announced", "not announced"],
+)
+def test_elements_by_names_of_a_programs_own_are_running_text(head: str) -> None:
+    """Word marks places and empty lines with names of its own, and broken tags have any: their words are read."""
+    body = "".join(f"<p>{filler}</p>" for filler in FILLER)
+    quoted = f"<blockquote>In <st1:City>Paris</st1:City> it was said: {FILLER[0]}</blockquote>"
+    odd = f"{quoted}<ul><li><o:p>Oil</o:p> burns.</ul>"
+    texts = [
+        part.text
+        for part in extract(f"{head}<body><article>{body}{odd}<p>{FILLER[1]}</p></article></body></html>").parts
+    ]
+    assert f"In Paris it was said: {FILLER[0]}" in texts and "- Oil burns." in texts

@@ -34,15 +34,16 @@ _BREAK = "\x1e"  # stands for a line break; line ends of the page's own text mea
 def extract(text: str, name: str = "", url: str = "") -> Extracted:
     """The article of an HTML page. Raises SourceError `needs_browser`, `no_content`, `paywalled` or `unreadable`."""
     try:
-        return _extract(text, name, url, patient=True)
+        return _extract(html_tree.parse(text), text, name, url)
     except RecursionError:  # programs that go down a page by calls can go no deeper
-        found = _extract(text, name, url, patient=False)
+        found = _extract(html_tree.parse(text, patient=False), text, name, url)
         return replace(found, notes=("it is nested so deeply that only its beginning was read",))
+    except ValueError:  # an element has a name that the parser gave it, and of which it makes no copy
+        return _extract(html_tree.parse(text, plain=True), text, name, url)
 
 
-def _extract(text: str, name: str, url: str, patient: bool) -> Extracted:
+def _extract(tree: Any | None, text: str, name: str, url: str) -> Extracted:
     _quieten()
-    tree = html_tree.parse(text, patient)
     if tree is None:
         raise SourceError(
             name, Outcome.NO_CONTENT, "the page holds no readable HTML", "Save the page again from a browser."

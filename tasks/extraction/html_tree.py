@@ -9,6 +9,7 @@ from typing import Any
 _CONTROLS = bytes({*range(32)} - {*b"\t\n\r"})
 _NO_CHARACTERS = (b"\xef\xbf\xbe", b"\xef\xbf\xbf")  # U+FFFE and U+FFFF
 _TOO_DEEP = "ERR_RESOURCE_LIMIT"  # as pages are whose writer never closed a tag
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 _TAG = re.compile(r"<[a-z][a-z0-9]*[\s>/]", re.IGNORECASE)
 _LONG = 20_000  # characters of a tag from which its attributes are counted
 _ATTRIBUTES = 1000  # of one element that are kept: all programs here look for one among them from the first on
@@ -17,10 +18,11 @@ _CROWDED = re.compile(rf"([a-z][a-z0-9-]*+(?:{_ATTRIBUTE}){{{_ATTRIBUTES}}})(?:{
 _HEAD = 4096  # characters in which the first lines are mended
 
 
-def parse(text: str, patient: bool = True) -> Any | None:
+def parse(text: str, patient: bool = True, plain: bool = False) -> Any | None:
     """The page's root element, or None when it is no HTML at all. The parser drops comments.
 
-    Unless it is `patient`, what is nested deeper than 256 elements is lost, with all behind it.
+    Unless it is `patient`, what is nested deeper than 256 elements is lost, with all behind it. With `plain` names,
+    and where a page announces names of its own, as Word does, elements by such a name become running text.
     """
     from lxml import html
     from trafilatura.utils import is_dubious_html, repair_faulty_html
@@ -42,6 +44,10 @@ def parse(text: str, patient: bool = True) -> Any | None:
             tree = html.fromstring(content, parser=_patient_parser())
     except Exception:  # strangers' bytes trip the parser in many ways; it is no page then
         return None
+    if plain or "xmlns:" in text[:_HEAD]:
+        for element in tree.iter():
+            if isinstance(element.tag, str) and not _NAME.fullmatch(element.tag):
+                element.tag = "span"
     return None if is_dubious_html(beginning) and len(tree) < 2 and not _TAG.search(text) else tree
 
 
