@@ -56,10 +56,10 @@ class Annotations:
                 values += said
             else:
                 notes += said
-        found = [Part(BlockKind.LIST, "\n".join(f"- {value}" for value in values), anchor=f"page={number}")] * bool(
-            values
-        )
-        found += [Part(BlockKind.QUOTE, note, anchor=f"page={number}") for note in dict.fromkeys(notes)]
+        place = f"page={number}"
+        found = [Part(BlockKind.QUOTE, note, anchor=place) for note in dict.fromkeys(notes)]
+        if values:
+            found.insert(0, Part(BlockKind.LIST, "\n".join(f"- {value}" for value in values), anchor=place))
         if found:
             self.parts[number] = found
 
@@ -69,7 +69,8 @@ class Annotations:
         holder = next((one for one in chain if "/V" in one), None)
         flags = next((int(one["/Ff"]) for one in chain if "/Ff" in one), 0)
         kind = next((str(one["/FT"]) for one in chain if "/FT" in one), "")
-        if holder is None or kind == "/Sig" or flags & (_BUTTON | _PASSWORD if kind == "/Btn" or kind == "/Tx" else 0):
+        silent = {"/Btn": _BUTTON, "/Tx": _PASSWORD}.get(kind, 0)
+        if holder is None or kind == "/Sig" or flags & silent:
             return
         reference = getattr(holder, "indirect_reference", None)
         identity = reference.idnum if reference is not None else id(holder)
