@@ -36,7 +36,7 @@ class Person:
 
     def act(self) -> None:
         acts = [self.write_line] * 5 + [self.write_block] + [self.edit_sentence] * 3
-        acts += [self.cut_paragraph, self.own_property, self.rename]
+        acts += [self.cut_paragraph, self.own_property, self.remark_in_list, self.rename]
         acts += [self.copy, self.move_block, self.windows_endings] + [self.delete] * (self.chance.random() < 0.1)
         files = self.files()
         if files:
@@ -102,6 +102,17 @@ class Person:
             first, rest = text.split("\n", 1)
             ending = "\r" if first.endswith("\r") else ""
             self._put(name, f"{first}\n{line}{ending}\n{rest}")
+            self.lines.setdefault(name, []).append(line)
+
+    def remark_in_list(self, name: str) -> None:
+        """A comment among the values of a property that nightwiki keeps up."""
+        text = self._text(name)
+        found = re.match(r"---\r?\n(?:(?!---).*\n)*?sources:(\r?\n)  - ", text)
+        if found:
+            self.counter += 1
+            line = f"# mine{self.counter:05d} on these"
+            at = found.start(1) + len(found[1])
+            self._put(name, f"{text[:at]}{line}{found[1]}{text[at:]}")
             self.lines.setdefault(name, []).append(line)
 
     def move_block(self, name: str) -> None:
