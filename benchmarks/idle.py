@@ -21,7 +21,7 @@ from pathlib import Path
 
 from benchmarks.cpu import cpu_of_all, megabytes
 from config.wiki import open_wiki
-from flows import server
+from flows.service import server
 
 ROOT = Path(__file__).resolve().parents[1]
 SETTLE_SECONDS = 60

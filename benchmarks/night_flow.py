@@ -21,9 +21,9 @@ from pathlib import Path
 from benchmarks.cpu import cpu_of_all
 from config.wiki import Wiki, open_wiki
 from flows.night import night
-from flows.server import own_server
+from flows.service.server import own_server
+from flows.service.up import run_flow
 from flows.steps import DirectRunner, silent, utc_now
-from flows.up import run_flow
 
 ROUNDS = 3
 

@@ -27,7 +27,7 @@ from benchmarks.corpora import Corpus, Entry, lines, nested, read_beir, read_wik
 from benchmarks.published import KeptVectors, engine_over, publish
 from benchmarks.retrieval import CACHE, load_model
 from config.errors import NightwikiError
-from flows.context import build_pack
+from flows.answering.context import build_pack
 from storage.search.engine import Engine
 from tasks.embedding.embed import Embedder, should_embed_question
 from tasks.packs.pack import Form

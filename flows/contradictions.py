@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from config.errors import NightwikiError
 from config.wiki import Wiki
-from flows.embedding import embed_pages
 from flows.housework import housework
-from flows.reading_in import take_in
+from flows.night_steps.embedding import embed_pages
+from flows.night_steps.reading_in import take_in
 from flows.session import Session, looking
 from flows.steps import StepRunner
 from storage.readin import ReadIn, resolver

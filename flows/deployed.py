@@ -38,8 +38,8 @@ from flows.console.bars import Bars
 from flows.console.catching_up import done_since
 from flows.console.ends import announce_failure, announce_night, ending, honest, skipped
 from flows.console.runner import PrefectRunner, threads
-from flows.kept_settings import open_by_kept
-from flows.reading_in import Review
+from flows.night_steps.reading_in import Review
+from flows.service.kept_settings import open_by_kept
 from flows.steps import Progress, silent, utc_now
 from storage.runs import Runs
 from tasks.digest import NightReport

@@ -14,11 +14,11 @@ from pydantic import TypeAdapter
 from config.errors import StateError
 from config.wiki import Wiki
 from flows.bases import candidates_base
-from flows.embedding import embed_pages
 from flows.housework import Housework, housework
-from flows.listing import ROUTING, index_path, note_text
-from flows.merging import propose
-from flows.reading_in import take_in
+from flows.night_steps.embedding import embed_pages
+from flows.night_steps.listing import ROUTING, index_path, note_text
+from flows.night_steps.merging import propose
+from flows.night_steps.reading_in import take_in
 from flows.session import Session, looking
 from flows.steps import StepRunner
 from storage import tally

@@ -17,18 +17,18 @@ from config.settings import Settings
 from config.wiki import Wiki
 from flows.asking import asker, decisions_published, pending_decisions
 from flows.bases import candidates_base
-from flows.compiling import cited_by, compile_changed, draw_plan
-from flows.copies import follow_copies
-from flows.embedding import Embedded, embed_pages
-from flows.gather import gather
-from flows.gathering import Gathering
-from flows.leaving import leave
-from flows.listing import index_path, list_pages
 from flows.made_rows import MadeRows
-from flows.model_compiling import Connect, load_meanwhile
-from flows.reading import Reading
-from flows.reading_in import Review, Taken, take_in
-from flows.report import keep_note, report_of
+from flows.night_steps.compiling import cited_by, compile_changed, draw_plan
+from flows.night_steps.copies import follow_copies
+from flows.night_steps.embedding import Embedded, embed_pages
+from flows.night_steps.gather import gather
+from flows.night_steps.gathering import Gathering
+from flows.night_steps.leaving import leave
+from flows.night_steps.listing import index_path, list_pages
+from flows.night_steps.model_compiling import Connect, load_meanwhile
+from flows.night_steps.reading import Reading
+from flows.night_steps.reading_in import Review, Taken, take_in
+from flows.night_steps.report import keep_note, report_of
 from flows.session import Session, keep_report, load_report, looking, writing
 from flows.steps import StepRunner, utc_now
 from storage.commit import commit

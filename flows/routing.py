@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from config.errors import NightwikiError
 from config.wiki import Wiki
 from flows.housework import housework
-from flows.listing import ROUTING, index_path, note_text
-from flows.reading_in import take_in
+from flows.night_steps.listing import ROUTING, index_path, note_text
+from flows.night_steps.reading_in import take_in
 from flows.scaffold import entries_of, listed_pages
 from flows.session import Session, looking
 from flows.steps import StepRunner

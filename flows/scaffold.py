@@ -14,9 +14,9 @@ from config.wiki import Wiki
 from flows.asking import WikiAsker, asker, decisions_published, pending_decisions
 from flows.bases import attention_base, candidates_base
 from flows.housework import housework
-from flows.listing import index_path, note_text
 from flows.made_rows import MadeRows
-from flows.reading_in import take_in
+from flows.night_steps.listing import index_path, note_text
+from flows.night_steps.reading_in import take_in
 from flows.session import Session, looking
 from flows.steps import StepRunner
 from flows.time_limit import TimedAsker

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from config.errors import NightwikiError, NotFoundError
 from config.wiki import Wiki
-from flows.embedding import embed_pages
-from flows.reading_in import take_in
+from flows.night_steps.embedding import embed_pages
+from flows.night_steps.reading_in import take_in
 from flows.session import Session, end_undo, looking, open_state, recover, writing
 from flows.steps import DirectRunner, utc_now
 from flows.undoing.files import Returned, take_back

@@ -14,11 +14,11 @@ from typing import TypeVar
 
 from config.errors import BusyError, NightwikiError
 from config.wiki import Wiki
-from flows import server
-from flows.expired_results import drop_expired
 from flows.lint import LintReport, lint
 from flows.routing import RoutingReport, clean
 from flows.scaffold import UNNAMED, ScaffoldReport, scaffold
+from flows.service import server
+from flows.service.expired_results import drop_expired
 from flows.session import open_state, parse_moment
 from flows.steps import StepRunner
 from tasks.records import Finding

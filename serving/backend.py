@@ -140,7 +140,7 @@ class Backend:
 
     def context(self, asked: ContextRequest, form: Form) -> ContextPack:
         """Evidence for a goal, within a budget of tokens that counts everything in the form asked for."""
-        from flows.context import build_pack
+        from flows.answering.context import build_pack
         from tasks.packs.choice import MOST_A_PAGE
 
         engine, as_of = self._asked(asked)
@@ -163,7 +163,7 @@ class Backend:
 
         A model is waited for no longer than some `seconds`.
         """
-        from flows.query import answer_events
+        from flows.answering.query import answer_events
         from tasks.answers.answering import Done, Hits
 
         engine, as_of = self._asked(asked)

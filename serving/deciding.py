@@ -22,7 +22,7 @@ def decide(
     if not (good or bad):
         return ReviewAnswer(run="", promoted=[], discarded=[], refused={})
     from flows import night
-    from flows.reading_in import Review, take_in
+    from flows.night_steps.reading_in import Review, take_in
     from flows.session import looking
     from flows.steps import DirectRunner, utc_now
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from config.wiki import Wiki
-from flows.listing import index_path
+from flows.night_steps.listing import index_path
 from flows.session import open_state
 from tasks.markdown import links, properties
 from tasks.markdown.blocks import split

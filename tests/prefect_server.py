@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from flows import server
+from flows.service import server
 
 ROOT = Path(__file__).resolve().parents[1]
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}

@@ -10,7 +10,7 @@ import pytest
 from config.wiki import Wiki
 from flows.lint import lint
 from flows.night import review
-from flows.reading_in import Review
+from flows.night_steps.reading_in import Review
 from flows.session import open_state
 from flows.steps import DirectRunner
 from flows.undo import undo

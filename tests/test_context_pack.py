@@ -12,7 +12,7 @@ import pytest
 from benchmarks.passages import random_wiki, too_large
 from benchmarks.published import engine_over, publish
 from config.errors import NightwikiError
-from flows.context import build_pack
+from flows.answering.context import build_pack
 from serving.schemas.registry import ANSWERS
 from storage.search.engine import Engine, SearchedWiki
 from tasks.packs.token_count import count_tokens

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from flows.night import review
-from flows.reading_in import Review
+from flows.night_steps.reading_in import Review
 from flows.session import open_state
 from flows.steps import DirectRunner
 from serving.disputed import contradictions

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.context import build_pack
-from flows.query import answer
+from flows.answering.context import build_pack
+from flows.answering.query import answer
 from tasks.records import Chunk, ChunksRecord
 from tasks.search.filters import Filters
 from tests.search_wiki import engine, page

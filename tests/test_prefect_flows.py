@@ -23,7 +23,7 @@ from benchmarks.cpu import descendants
 from config.edit import set_value
 from config.errors import NightwikiError
 from config.wiki import Wiki, open_wiki
-from flows import server
+from flows.service import server
 from flows.steps import DirectRunner, silent
 from serving.new_wiki import carry_out, plan
 from storage.locks import run_lock
@@ -468,7 +468,7 @@ def test_a_note_of_a_dead_server_is_not_believed(tmp_path: Path) -> None:
 
 def test_mode_none_starts_nothing(tmp_path: Path) -> None:
     """`up` says why it has nothing to do."""
-    from flows.up import once
+    from flows.service.up import once
 
     wiki = small_wiki(tmp_path / "w")
     wiki.settings_path.write_text(set_value(wiki.settings_path.read_text(), ("prefect", "mode"), "none"))

@@ -18,7 +18,7 @@ from uuid import UUID
 import pytest
 
 from config.edit import set_value
-from flows import server
+from flows.service import server
 from storage.locks import holder
 from storage.runs import RunRecord, Runs
 from tests.prefect_server import ROOT, wait_until

@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 from config.errors import ModelError, NightwikiError
-from flows.query import answer, answer_events
+from flows.answering.query import answer, answer_events
 from serving.schemas.registry import ANSWERS
 from storage.search.engine import Engine, SearchedWiki
 from tasks.answers.answering import Cited, Done, Failed, Hits, Sentence, event_json

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from flows.reading import _Results
+from flows.night_steps.reading import _Results
 from tasks.reading.reading import ReadJob, ReadResult
 from tasks.records import Outcome
 

@@ -8,10 +8,10 @@ import pytest
 
 from config.errors import NightwikiError
 from config.wiki import Wiki, model_cache
+from flows.answering.query import answer
+from flows.answering.saving import save
 from flows.night import review
-from flows.query import answer
-from flows.reading_in import Review
-from flows.saving import save
+from flows.night_steps.reading_in import Review
 from flows.steps import DirectRunner
 from storage.search.engine import Engine, searched
 from tasks.answers.answering import Answer

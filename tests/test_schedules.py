@@ -19,7 +19,7 @@ import pytest
 
 from config.edit import set_value
 from config.wiki import Wiki, open_wiki
-from flows.server import endpoint_path, working_folder
+from flows.service.server import endpoint_path, working_folder
 from serving.cli import run
 from tests.prefect_server import Api, Bare, environment, wait_until
 from tests.test_prefect_flows import small_wiki

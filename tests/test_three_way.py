@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from config.wiki import Wiki
 from flows.night import review
-from flows.reading_in import Review
+from flows.night_steps.reading_in import Review
 from flows.session import open_state
 from flows.steps import DirectRunner
 from tasks.markdown import properties

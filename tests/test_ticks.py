@@ -9,7 +9,7 @@ import pytest
 from config.errors import NightwikiError
 from config.wiki import Wiki
 from flows.night import review, sync
-from flows.reading_in import Review
+from flows.night_steps.reading_in import Review
 from flows.steps import DirectRunner
 from flows.undo import undo
 from tasks.digest import NightReport

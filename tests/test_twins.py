@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from config.wiki import Wiki
-from flows import gather, marks
+from flows import marks
+from flows.night_steps import gather
 from flows.session import open_state
 from tasks.fetching.fetch import Fetcher
 from tasks.records import Outcome, SourceRecord

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from config.wiki import Wiki
-from flows.listing import ROUTING, index_path
 from flows.night import night
+from flows.night_steps.listing import ROUTING, index_path
 from flows.session import open_state
 from flows.steps import DirectRunner
 from flows.weekly import weekly

@@ -17,12 +17,12 @@ import pytest
 from config.edit import set_value
 from config.errors import NightwikiError, SettingsError
 from config.wiki import Wiki, open_wiki
-from flows.beside import beside
-from flows.install import install, service_of, uninstall
-from flows.kept_settings import VARIABLE, keep, kept_path, open_by_kept
-from flows.shrink import shrink
-from flows.watch_clock import ClockWatch
-from flows.watch_settings import SettingsWatch
+from flows.service.beside import beside
+from flows.service.install import install, service_of, uninstall
+from flows.service.kept_settings import VARIABLE, keep, kept_path, open_by_kept
+from flows.service.shrink import shrink
+from flows.service.watch_clock import ClockWatch
+from flows.service.watch_settings import SettingsWatch
 from serving.cli import run
 from serving.new_wiki import carry_out, plan
 from tests.prefect_server import ROOT, wait_until

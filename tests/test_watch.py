@@ -17,10 +17,10 @@ import pytest
 from config.errors import BusyError
 from config.wiki import Wiki
 from flows.night import sync
+from flows.service.watch import OwnRuns, Watcher
 from flows.session import open_state
 from flows.steps import DirectRunner, utc_now
 from flows.undo import undo
-from flows.watch import OwnRuns, Watcher
 from flows.weekly import weekly
 from serving import background
 from storage.locks import holder, run_lock

@@ -11,7 +11,8 @@ import pytest
 
 from config.errors import BusyError
 from config.wiki import Wiki
-from flows import routing, server
+from flows import routing
+from flows.service import server
 from flows.steps import DirectRunner
 from flows.weekly import markdown, message, weekly
 from storage.locks import run_lock

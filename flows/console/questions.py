@@ -18,11 +18,11 @@ from prefect.states import Failed
 
 from config.errors import NightwikiError
 from config.wiki import Wiki, model_cache, open_wiki
+from flows.answering.context import TOKENS, build_pack
+from flows.answering.query import answer
 from flows.asking import asker, branch_chooser
 from flows.console.artifacts import is_private, show_text
-from flows.context import TOKENS, build_pack
-from flows.expired_results import KEPT
-from flows.query import answer
+from flows.service.expired_results import KEPT
 from storage.search.engine import Engine, searched
 from tasks.answers.answering import Answer
 from tasks.llm.ask import Asker

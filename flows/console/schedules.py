@@ -23,7 +23,7 @@ from prefect.server.schemas.schedules import CronSchedule
 from config.settings import Timed
 from config.wiki import Wiki
 from flows.console.deployments import deployments, known
-from flows.standing import Standing
+from flows.service.standing import Standing
 
 _BEGUN = FlowRunFilterState(
     type=FlowRunFilterStateType(not_any_=[StateType.SCHEDULED, StateType.PENDING, StateType.CANCELLED])

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from flows.listing import ROUTING, index_path
 from flows.made_rows import MadeRows
-from flows.reading_in import VAULT
+from flows.night_steps.listing import ROUTING, index_path
+from flows.night_steps.reading_in import VAULT
 from flows.session import Session
 from flows.undoing import lists
 from flows.undoing.contradictions import reopen

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from flows.reading_in import VAULT
+from flows.night_steps.reading_in import VAULT
 from storage.history import Past
 from storage.journal import Closed
 from storage.reader import Snapshot

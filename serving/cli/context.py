@@ -51,7 +51,7 @@ def build(
     The budget is hard: with --json it counts the JSON, else the Markdown, to the last character. A goal of '-' is read
     from standard input.
     """
-    from flows.context import build_pack
+    from flows.answering.context import build_pack
 
     asked = open_wikis(ctx, folders)
     model, trouble = asker_of(asked.wikis, not no_model)

@@ -42,8 +42,9 @@ def ingest(
 
     Exit code 3 means: done, but some sources could not be read.
     """
-    from flows import night, server
-    from flows.model_compiling import with_model
+    from flows import night
+    from flows.night_steps.model_compiling import with_model
+    from flows.service import server
     from flows.steps import DirectRunner, utc_now
     from serving.bring import Brought, bring
     from tasks.llm.estimate import agreed
@@ -65,7 +66,7 @@ def ingest(
                 wiki, DirectRunner(progress), utc_now(), only=only, force=force, dry_run=dry_run, approve=approve
             )
         else:
-            from flows.up import run_flow
+            from flows.service.up import run_flow
 
             report = run_flow(wiki, endpoint, "ingest", progress, only, force)
     if as_json:
@@ -97,7 +98,7 @@ def sync(wiki: Wiki, dry_run: bool, as_json: bool) -> int:
 
 def _would_sync(wiki: Wiki, as_json: bool) -> int:
     """Which files a sync would take in, and which ticks it would carry out; nothing is locked or written."""
-    from flows.reading_in import take_in
+    from flows.night_steps.reading_in import take_in
     from flows.session import looking
     from flows.steps import utc_now
 

@@ -49,7 +49,7 @@ def query(
     writes from them, and a sentence that they do not carry is left out (or marked: [1?] not every word, [1~] another
     language). What the wiki does not cover is said as such.
     """
-    from flows.query import answer_events
+    from flows.answering.query import answer_events
 
     asked = open_wikis(ctx, folders)
     model, trouble = asker_of(asked.wikis, not no_model)
@@ -71,7 +71,7 @@ def query(
 
 
 def _save(wikis: Sequence[Wiki], told: Answer, dry_run: bool) -> None:
-    from flows.saving import save
+    from flows.answering.saving import save
     from flows.steps import DirectRunner, utc_now
 
     if len(wikis) > 1:

@@ -30,7 +30,7 @@ def schedule() -> None:
 @json_option
 def list_(wiki: Wiki, as_json: bool) -> None:
     """List the entries, each with its next run, its last one, the last good one, and whether it is paused."""
-    from flows.standing import standings
+    from flows.service.standing import standings
 
     zone = wiki.settings.time_zone
     items = [
@@ -113,7 +113,7 @@ def apply(wiki: Wiki, dry_run: bool, as_json: bool) -> None:
 
     Only this wiki's own are touched. A pause that you made in the console stays. `nightwiki up` does this by itself.
     """
-    from flows.standing import apply as put
+    from flows.service.standing import apply as put
 
     changes = put(wiki, dry_run)
     if as_json:
@@ -134,8 +134,8 @@ def export(wiki: Wiki, file: Path | None, pool: str, dry_run: bool) -> None:
     Deploy it from the empty folder that it names, as the command tells then: Prefect looks for flows in the folder
     that it is called in, and would take a folder `flows` of yours for nightwiki's.
     """
-    from flows.export_schedule import prefect_yaml
-    from flows.server import working_folder
+    from flows.service.export_schedule import prefect_yaml
+    from flows.service.server import working_folder
 
     text = prefect_yaml(wiki, pool)
     if file is None or dry_run:

@@ -94,7 +94,8 @@ def withdraw(wiki: Wiki, names: tuple[str, ...], suspected: bool, dry_run: bool,
 
     The files stay where they are. `sources retry` takes a withdrawn source in again.
     """
-    from flows import leaving, night
+    from flows import night
+    from flows.night_steps import leaving
     from flows.steps import DirectRunner, utc_now
 
     wanted = (*names, *(leaving.suspected(look.open_candidates(wiki)) if suspected else ()))

@@ -32,8 +32,8 @@ def up(wiki: Wiki, once: bool, api: bool, install: bool, uninstall: bool, yes: b
     if install or uninstall:
         _service(wiki, uninstall, api, yes, dry_run)
         return 0
-    from flows import up as ups
-    from flows.install import command
+    from flows.service import up as ups
+    from flows.service.install import command
 
     if not once:
         if ups.up(wiki, click.echo, [("serve", "-w", str(wiki.root))] if api else []):
@@ -51,7 +51,7 @@ def up(wiki: Wiki, once: bool, api: bool, install: bool, uninstall: bool, yes: b
 
 def _service(wiki: Wiki, uninstall: bool, api: bool, yes: bool, dry_run: bool) -> None:
     """Show what will be written or removed, ask, do it."""
-    from flows import install as services
+    from flows.service import install as services
 
     service = services.service_of(wiki, api=api)
     if uninstall:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from flows.following import led_to
+from flows.night_steps.following import led_to
 from flows.session import Session
 from storage.readin import ReadIn, resolver
 from tasks.commits import Changes, FileWrite

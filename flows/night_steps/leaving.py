@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from config.errors import NotFoundError
-from flows.gathering import Gathering
+from flows.night_steps.gathering import Gathering
 from flows.session import Session
 from tasks.records import CandidateRecord, Outcome
 

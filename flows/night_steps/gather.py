@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from flows.fetching import Addresses
-from flows.gathering import FILES, Gathering, new_record, read_job
+from flows.night_steps.fetching import Addresses
+from flows.night_steps.gathering import FILES, Gathering, new_record, read_job
 from flows.session import Session
 from flows.steps import StepRunner
 from tasks.digest import Problem

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from config.errors import SourceError
-from flows.gathering import FILES, KEPT_BACK, SETTLED, Gathering, new_record, read_job
+from flows.night_steps.gathering import FILES, KEPT_BACK, SETTLED, Gathering, new_record, read_job
 from flows.session import Session
 from flows.steps import StepRunner
 from tasks.fetching import youtube

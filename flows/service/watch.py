@@ -15,9 +15,9 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from config.wiki import Wiki
-from flows.kept_settings import open_by_kept
+from flows.service.kept_settings import open_by_kept
+from flows.service.watching import Watching
 from flows.steps import DirectRunner, utc_now
-from flows.watching import Watching
 from storage.durable import sha256
 from storage.locks import holder
 from storage.runs import AuditTail
@@ -114,7 +114,7 @@ class Watcher(Watching):
 def sync_in_process(root: Path, variables: dict[str, str]) -> bool:
     """Sync in a process of its own; False when it is to be tried again (a run holds the lock)."""
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "flows.watch", str(root)],
+        [sys.executable, "-P", "-m", "flows.service.watch", str(root)],
         env=variables,
         stdin=subprocess.DEVNULL,
         capture_output=True,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from config.errors import NightwikiError
-from flows.asked import look_up
+from flows.answering.asked import look_up
 from storage.search.engine import NO_FILTERS, Engine
 from tasks.llm.ask import Asker
 from tasks.packs.choice import MOST_A_PAGE, choose

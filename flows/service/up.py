@@ -16,13 +16,13 @@ from filelock import FileLock, Timeout
 
 from config.errors import BusyError, NightwikiError
 from config.wiki import Wiki
-from flows import server
-from flows.beside import beside
-from flows.kept_settings import VARIABLE, keep, kept_path
+from flows.service import server
+from flows.service.beside import beside
+from flows.service.kept_settings import VARIABLE, keep, kept_path
+from flows.service.watch import OwnRuns, Watcher, sync_in_process
+from flows.service.watch_clock import ClockWatch
+from flows.service.watch_settings import SettingsWatch
 from flows.steps import Progress
-from flows.watch import OwnRuns, Watcher, sync_in_process
-from flows.watch_clock import ClockWatch
-from flows.watch_settings import SettingsWatch
 
 if TYPE_CHECKING:
     from tasks.digest import NightReport

@@ -24,7 +24,7 @@ import certifi
 
 from config.errors import NightwikiError
 from config.wiki import Wiki
-from flows.shrink import shrink
+from flows.service.shrink import shrink
 from flows.steps import utc_now
 from storage.durable import write_file
 
@@ -101,7 +101,7 @@ def client_environment(wiki: Wiki, api_url: str) -> dict[str, str]:
         kept["PREFECT_HOME"] = str(home(wiki))
         kept["PREFECT_API_SSL_CERT_FILE"] = str(_one_authority(wiki))
         kept["PREFECT_CLIENT_CSRF_SUPPORT_ENABLED"] = "false"  # our server asks for no token; each client would ask it
-    source = Path(__file__).resolve().parents[1]
+    source = Path(__file__).resolve().parents[2]
     if "site-packages" not in source.parts:  # run from a checkout: its folder must be found from anywhere
         kept["PYTHONPATH"] = str(source)
     return kept | _QUIET | {"PREFECT_API_URL": api_url}
@@ -215,7 +215,7 @@ def own_server(wiki: Wiki, port: int = 0) -> Iterator[Endpoint]:
     variables = server_environment(wiki, chosen)
     with (logs / "prefect-server.log").open("ab") as output:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "flows.launch", "prefect", "server", "start"],
+            [sys.executable, "-P", "-m", "flows.service.launch", "prefect", "server", "start"],
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=subprocess.STDOUT,

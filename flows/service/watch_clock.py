@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from flows.watching import Watching
+from flows.service.watching import Watching
 
 LOOK_SECONDS = 10.0
 

@@ -123,7 +123,7 @@ def _launchd(wiki: Wiki, start: Sequence[str]) -> Service:
 
 def _environment() -> tuple[str, ...]:
     """What the service needs to find nightwiki: the checkout that it runs from, where it is not installed."""
-    source = Path(__file__).resolve().parents[1]
+    source = Path(__file__).resolve().parents[2]
     return () if "site-packages" in source.parts else (f"PYTHONPATH={source}",)
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from config.errors import NightwikiError, NotFoundError, StateError
-from flows.following import follow, moves_of, stands, swaps_of
-from flows.listing import index_path, list_pages
 from flows.made_rows import MadeRows
-from flows.merging import Gone, carry_out
+from flows.night_steps.following import follow, moves_of, stands, swaps_of
+from flows.night_steps.listing import index_path, list_pages
+from flows.night_steps.merging import Gone, carry_out
 from flows.session import Session
 from storage.commit import commit
 from storage.readin import ReadIn, read_in, resolver

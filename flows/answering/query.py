@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from config.errors import ModelError, NightwikiError
-from flows.asked import LookedUp, look_up
+from flows.answering.asked import LookedUp, look_up
 from storage.search.engine import NO_FILTERS, Engine
 from tasks.answers import by_model as answering_model
 from tasks.answers import by_quotes as answering_quotes

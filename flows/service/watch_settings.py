@@ -8,8 +8,8 @@ from pathlib import Path
 
 from config.errors import NightwikiError
 from config.wiki import SETTINGS_NAME, Wiki, open_wiki
-from flows.kept_settings import keep
-from flows.watching import Watching
+from flows.service.kept_settings import keep
+from flows.service.watching import Watching
 
 LOOK_SECONDS = 5.0
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import yaml
 
 from config.wiki import Wiki
-from flows import server
+from flows.service import server
 
 FLOWS = ("nightly", "weekly", "ingest", "lint", "scaffold", "routing-clean", "promote", "discard", "undo")
 """Those that write; questions are answered faster by `nightwiki serve`, on the read plane."""
@@ -38,7 +38,7 @@ def _folder(wiki: Wiki) -> str:
 def _job_variables(wiki: Wiki) -> dict[str, object]:
     """How the worker starts a run: by this interpreter, which imports nothing from the folder that it is in."""
     environment = {"PYTHONSAFEPATH": "1", "PREFECT_LOGGING_EXTRA_LOGGERS": "config,tasks,storage,flows,serving"}
-    source = Path(__file__).resolve().parents[1]
+    source = Path(__file__).resolve().parents[2]
     if "site-packages" not in source.parts:  # run from a checkout
         environment["PYTHONPATH"] = str(source)
     command = shlex.join([sys.executable, "-P", "-m", "prefect.engine"])

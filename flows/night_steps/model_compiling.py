@@ -11,9 +11,9 @@ from config.errors import MissingExtraError, ModelError, NightwikiError
 from config.settings import Settings
 from config.wiki import model_cache
 from flows.asking import WikiAsker, go_ahead
-from flows.gathering import Gathering
-from flows.reading import Reading
-from flows.reading_in import Taken
+from flows.night_steps.gathering import Gathering
+from flows.night_steps.reading import Reading
+from flows.night_steps.reading_in import Taken
 from flows.session import Session
 from flows.time_limit import TimedAsker
 from storage.search.engine import Engine, searched

@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from flows.embedding import Embedded
-from flows.gathering import Gathering
-from flows.listing import UTF_16
-from flows.reading_in import Taken
+from flows.night_steps.embedding import Embedded
+from flows.night_steps.gathering import Gathering
+from flows.night_steps.listing import UTF_16
+from flows.night_steps.reading_in import Taken
 from flows.session import Session
 from storage import tally
 from tasks import digest as digests

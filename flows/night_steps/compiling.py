@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from flows.gathering import Gathering
-from flows.model_compiling import Connect, compile_with_model, to_ask, unwritten, with_model, without_written
-from flows.reading import Reading
-from flows.reading_in import Taken
+from flows.night_steps.gathering import Gathering
+from flows.night_steps.model_compiling import (
+    Connect,
+    compile_with_model,
+    to_ask,
+    unwritten,
+    with_model,
+    without_written,
+)
+from flows.night_steps.reading import Reading
+from flows.night_steps.reading_in import Taken
 from flows.session import Session
 from tasks.compiling.compile import Compilation, Compiler, CompileRequest, KnownPage, SourceNotes
 from tasks.compiling.extractive import ExtractiveCompiler

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from config.errors import NightwikiError
 from config.settings import Timed
 from config.wiki import Wiki
-from flows import server
+from flows.service import server
 
 NOWHERE = "http://127.0.0.1:9/api"
 """An address that nothing answers at, for computing times where no server is up."""

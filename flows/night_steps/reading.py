@@ -12,11 +12,11 @@ from types import TracebackType
 from typing import Self
 
 from config.settings import Settings
-from flows.copies import place_for
-from flows.gathering import Gathering
+from flows.night_steps.copies import place_for
+from flows.night_steps.gathering import Gathering
+from flows.night_steps.twins import twins
 from flows.session import Session
 from flows.steps import StepRunner
-from flows.twins import twins
 from tasks.commits import FileWrite
 from tasks.compiling.extractive import analyse_document
 from tasks.crew import FEW, Crew

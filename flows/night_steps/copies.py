@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from flows.gathering import Gathering
+from flows.night_steps.gathering import Gathering
 from flows.session import Session
 from storage.vault import Vault
 from tasks.digest import Problem

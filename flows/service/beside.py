@@ -39,7 +39,7 @@ class _Keeper:
     def __init__(
         self, command: Sequence[str], variables: Mapping[str, str], log: Path, say: Callable[[str], None]
     ) -> None:
-        self._command = [sys.executable, "-P", "-m", "flows.launch", *command]
+        self._command = [sys.executable, "-P", "-m", "flows.service.launch", *command]
         self._variables, self._log, self._say = variables, log, say
         self._ended = threading.Event()
         self._guard = threading.Lock()

@@ -1,0 +1,1 @@
+"""The long-running service, `nightwiki up`: its server, schedules and watchers, and how the system starts it."""
