@@ -91,9 +91,10 @@ class Watcher(Watching):
         self._root = root
         self._sync = sync
         self._runs = runs
+        self._begun = signature(root)  # here, not in the thread: what changes from now on is seen
 
     def _watch(self) -> None:
-        synced = last = signature(self._root)
+        synced = last = self._begun
         changed_at = 0.0
         while self._paused():
             now = signature(self._root)
