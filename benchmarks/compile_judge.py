@@ -14,7 +14,8 @@ from pathlib import Path
 from benchmarks.compile_gold import Gold
 from tasks.compiling import subjects
 from tasks.contradictions.claims import ContradictionRecord
-from tasks.coverage_check import Quoted, State, check, locate
+from tasks.coverage.check import Quoted, State, check
+from tasks.coverage.quotes import locate
 from tasks.markdown import properties
 
 _CITED = re.compile(r"(.+?)((?:\[\^nw-[0-9a-f]+\])+)", re.S)

@@ -19,7 +19,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from benchmarks.compile_gold import Gold, GoldSource
 from config.models import ModelName, Price
 from config.settings import Endpoint
-from tasks.coverage_check import locate
+from tasks.coverage.quotes import locate
 from tasks.llm import loop
 from tasks.llm.ask import Role
 from tasks.llm.backend import Call, Completion

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.coverage_check import Quoted, State, check
+from tasks.coverage.check import Quoted, State, check
 from tasks.markdown import sentences
 
 COVERED, UNCOVERED, INVENTED = State.COVERED, State.UNCOVERED, State.INVENTED

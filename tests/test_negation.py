@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tasks.coverage_check import Quoted, State, check
-from tasks.negation import DENIAL
+from tasks.coverage.check import Quoted, State, check
+from tasks.coverage.negation import DENIAL
 
 PAIRS = {
     "en": ("The bridge was opened in 1974.", "The bridge was not opened in 1974."),

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.compile import BARS, bad, failures, nights, scores
 from benchmarks.compile_gold import load
 from benchmarks.compile_model import BAD, scripted
-from tasks.coverage_check import locate
+from tasks.coverage.quotes import locate
 
 
 def test_the_set_quotes_its_own_sources() -> None:

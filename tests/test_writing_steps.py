@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from serving.new_wiki import _PURPOSE
 from tasks.compiling.compile import KnownPage
-from tasks.coverage_check import Quoted, State, check, locate
+from tasks.coverage.check import Quoted, State, check
+from tasks.coverage.quotes import locate
 from tasks.llm.ask import Kind, ModelError, Prompt
 from tasks.records import BlockKind, Citation, Document, Part
 from tasks.writing import analyse, semantic, settle

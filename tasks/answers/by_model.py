@@ -15,7 +15,7 @@ from tasks.answers import marks
 from tasks.answers.answering import Checked, Cut, Reference, Sentence
 from tasks.answers.by_quotes import reference, spoken
 from tasks.answers.translation import not_carried, script, western
-from tasks.coverage_check import Quoted, State, check
+from tasks.coverage.check import Quoted, State, check
 from tasks.llm.ask import Part, Prompt, Role
 from tasks.markdown import sentences
 from tasks.markdown.plain import plain

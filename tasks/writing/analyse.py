@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from tasks.compiling import subjects
-from tasks.coverage_check import locate
+from tasks.coverage.quotes import locate
 from tasks.llm.ask import Asker, Kind, ModelError, Part, Prompt, Role
 from tasks.markdown import sentences
 from tasks.writing.naming import abbreviated, is_given, is_named, tidy_title

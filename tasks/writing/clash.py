@@ -10,8 +10,8 @@ import re
 
 from tasks.compiling.overlap import figures
 from tasks.contradictions.claims import Claim, Clash, ClashKind, clash_id
+from tasks.coverage.negation import DENIAL
 from tasks.markdown import sentences
-from tasks.negation import DENIAL
 
 _REPORTED = re.compile(
     r"\b(?:claim(?:s|ed|ing)?|alleg\w+|myth|legend|rumou?r\w*|suppos\w+|wrongly|mistaken\w*|falsely|erroneous\w*|"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from tasks.compiling import subjects
-from tasks.coverage_check import GLUE
+from tasks.coverage.words import GLUE
 from tasks.markdown import sentences
 from tasks.search import tokens
 from tasks.writing.settle import plain_text

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.compiling.assembly import label
-from tasks.coverage_check import Coverage, Quoted, State, check, locate
+from tasks.coverage.check import Coverage, Quoted, State, check
+from tasks.coverage.quotes import locate
 from tasks.llm.ask import Asker, Kind, ModelError, Part, Prompt, Role
 from tasks.markdown import sentences
 from tasks.reading.sanitise import clean, orders

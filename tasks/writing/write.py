@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from tasks.coverage_check import locate
+from tasks.coverage.quotes import locate
 from tasks.llm.ask import Asker, Kind, ModelError, Part, Prompt, Role
 from tasks.markdown import sentences
 from tasks.pages.slugs import slugify
