@@ -15,7 +15,7 @@ from flows.steps import StepRunner
 from storage.readin import ReadIn, resolver
 from tasks.answers.answering import Answer, Reference, Sentence
 from tasks.commits import FileWrite
-from tasks.compiling.assembly import label
+from tasks.compiling.material import label
 from tasks.compiling.proposed import proposal_hash
 from tasks.markdown.escape import escape_inline, escape_paragraph
 from tasks.markdown.links import anchor_link

@@ -14,10 +14,11 @@ from urllib.parse import unquote, urlsplit
 
 from tasks.compiling import choice, language, subjects, tagging
 from tasks.compiling.analysis import Analysis, Section, Sentence, decode, encode
-from tasks.compiling.assembly import Use, assemble
+from tasks.compiling.assembly import assemble
 from tasks.compiling.compile import Compilation, CompileRequest, SourceNotes
 from tasks.compiling.confidence import supported_share
 from tasks.compiling.grouping import Subject, plan
+from tasks.compiling.material import Use
 from tasks.compiling.outline import ABSTRACT, Outline
 from tasks.many import Many, here
 from tasks.markdown import sentences

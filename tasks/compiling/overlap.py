@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tasks.compiling.assembly import Quote
+    from tasks.compiling.material import Quote
 
 _FIGURE = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)*(?=(?:st|nd|rd|th|s|[^\W\d_]{0,3})?\b|\D|$)")
 _DENIES = re.compile(r"\b(?:not|never|no longer|cannot|nicht|kein\w*|ne|pas|jamais|nunca)\b|n['’]t\b|不|没", re.I)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from tasks.compiling.analysis import Analysis, Sentence
-from tasks.compiling.assembly import label
+from tasks.compiling.material import label
 from tasks.markdown.sentences import unmarked
 from tasks.pages.slugs import slugify
 from tasks.records import Citation

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tasks.compiling.assembly import label
+from tasks.compiling.material import label
 from tasks.coverage.check import Coverage, Quoted, State, check
 from tasks.coverage.quotes import locate
 from tasks.llm.ask import Asker, Kind, ModelError, Part, Prompt, Role
