@@ -38,6 +38,7 @@ class Desk:
     on_disk: Mapping[str, str]  # hash of candidate files by path
     basenames: Collection[str]  # of all Markdown files in the vault, without suffix
     live_sources: Collection[str]
+    told: frozenset[str]  # sources of which all that they say now is proposed
     source_links: Mapping[str, str]  # by source id, as they stand in `sources`
     targets: Mapping[str, str]  # by source id: the vault path that citations point into
     resolve: Callable[[str], str]
@@ -302,10 +303,14 @@ class _Draft:
         self.gone = tuple(page.slug for page in self._removed)
 
     def withdraw_candidates(self, proposed: Collection[str]) -> None:
-        """Take back unedited candidates none of whose sources is left."""
+        """Take back unedited candidates none of whose sources is left, or says any longer what makes such a page."""
         live = set(self._desk.live_sources)
+        silent = live - self._desk.told
         for candidate in sorted(self._desk.candidates.values(), key=lambda c: c.id):
-            if candidate.state != "open" or candidate.id in proposed or live & set(candidate.sources):
+            nightly = candidate.kind == "new" and not candidate.subject.startswith(review.ANSWER)
+            if candidate.state != "open" or candidate.id in proposed:
+                continue
+            if not (silent if nightly else live).isdisjoint(candidate.sources):
                 continue
             if self._desk.on_disk.get(candidate.path) == candidate.file_hash:
                 gone = Changes(drop_candidates=(candidate.id,))

@@ -75,7 +75,7 @@ def _draw(session: Session, vault: ReadIn, answer: Answer) -> tuple[FileWrite, s
     paths = {page.path: page.id for page in vault.pages.values() if not page.deleted}
     links = {row.id: anchor_link(row.evidence or row.location, "") for row in session.rows.sources.values()}
     page = new_page(proposal, page_id, path, session.now, links, resolver(paths)).record
-    draft = review.Draft(page, "new", path, "", "", (_REASON,), proposal_hash(proposal), f"answer {page_id}")
+    draft = review.Draft(page, "new", path, "", "", (_REASON,), proposal_hash(proposal), f"{review.ANSWER}{page_id}")
     on_disk = vault.files.get(known.path) if known is not None else None
     write = review.write_candidate(draft, session.wiki.candidates_dir, known, on_disk, session.now)
     if write is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from flows.night_steps.gathering import Gathering
@@ -39,7 +39,8 @@ def compile_changed(
         for r in gathering.records.values()
         if r.topics and r.id not in gathering.left and r.outcome not in _SILENT
     }
-    changed = set(reading.documents) | gathering.left | gathering.moved | _stale_updates(taken, live)
+    changed = set(reading.documents) | gathering.left | gathering.moved
+    changed |= _stale_updates(taken, live) | _beside_changed(taken, live, changed)
     asked = to_ask(session, gathering, reading, live) if with_model(session.wiki.settings) else None
     if not changed and not (asked and asked.ids):
         return Compilation()
@@ -69,7 +70,7 @@ def compile_changed(
 def draw_plan(session: Session, taken: Taken, gathering: Gathering, made: Compilation, crew: Crew) -> Plan:
     """What to write for the compiled pages; says of a source that became no page why."""
     wiki, vault = session.wiki, taken.vault
-    if not made.proposals and not made.retired and not gathering.left:
+    if not made.proposals and not made.retired and not gathering.left and not made.told:
         _explain(gathering, made, Plan())
         return Plan()
     paths = {page.path: page.id for page in vault.pages.values() if not page.deleted}
@@ -80,6 +81,7 @@ def draw_plan(session: Session, taken: Taken, gathering: Gathering, made: Compil
         on_disk=vault.files,
         basenames=vault.basenames,
         live_sources=frozenset(r.id for r in gathering.records.values() if r.id not in gathering.left),
+        told=made.told,
         source_links={name: links.anchor_link(target, "") for name, target in targets.items()},
         targets=targets,
         resolve=resolver(paths),
@@ -139,3 +141,9 @@ def _stale_updates(taken: Taken, live: Mapping[str, SourceRecord]) -> set[str]:
         if page.file_hash != candidate.base_hash:
             found.update(source for source in candidate.sources if source in live)
     return found
+
+
+def _beside_changed(taken: Taken, live: Mapping[str, SourceRecord], changed: Collection[str]) -> set[str]:
+    """Sources that share a candidate with a changed one: it is made anew from what all of them say now."""
+    waiting = [set(one.sources) for one in taken.vault.candidates.values() if one.state == "open"]
+    return {other for sources in waiting if not sources.isdisjoint(changed) for other in sources if other in live}

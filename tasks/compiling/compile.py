@@ -97,6 +97,7 @@ class Compilation:
     given: Mapping[str, Given] = field(default_factory=dict)  # by source, where a model decided anew
     remarks: tuple[Remark, ...] = ()
     chunks: Mapping[str, tuple[Chunk, ...]] = field(default_factory=dict)  # of sources that a model cut by topics
+    told: frozenset[str] = frozenset()  # sources of which all that they say now stands in the proposals
 
 
 class Compiler(Protocol):

@@ -114,7 +114,7 @@ class ExtractiveCompiler:
                 skipped |= dict.fromkeys(mains, "it holds no sentence or table to quote")
             else:
                 proposals.append(proposal)
-        return Compilation(tuple(proposals), groups.retired, skipped)
+        return Compilation(tuple(proposals), groups.retired, skipped, told=request.changed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ from tasks.text_bytes import decode, digest, encode
 
 _PAGE = TypeAdapter(PageRecord)
 _DIFF_LINES = 60
+ANSWER = "answer "
+"""Begins the subject of a page that a person's question made: no night makes it, or finds that nothing says it now."""
 _MOVED = "the page has changed since this update was made"
 
 

@@ -369,6 +369,7 @@ class _Night:
             },
             tuple(_remarks(contributions, work)),
             {one.source_id: one.chunks for one in work.values() if one.chunks and one.source_id in contributions},
+            frozenset(contributions),
         )
 
     def _known_sources(self, page: KnownPage) -> set[str]:
