@@ -229,6 +229,13 @@ def test_a_deleted_page_is_not_proposed_again() -> None:
     assert "deleted by a person" in result.skipped[A]
 
 
+def test_a_long_title_is_no_heading_of_its_own_page() -> None:
+    """The text says its title once more: what follows is the page's own."""
+    title = "What the people who wired the tubes of the very first machine remembered long afterwards"
+    text = f"# {title}\n\nIt was warm in the room. Tubes failed daily.\n\n## {title}\n\nNobody had a manual."
+    assert body(page(compiled({A: document(A, text, title)}), title)).count(title) == 1
+
+
 def test_a_corrected_title_keeps_the_page() -> None:
     """The source is corrected and has another title now: it updates its page and makes no second one."""
     known = KnownPage("p1", "eniak", "Eniak", subjects=("eniak",), sources=(A,))

@@ -107,12 +107,12 @@ class Outline:
         if bare.isupper() and len(bare) > 5 and not sentences.CJK.search(bare):
             bare = bare.capitalize() if " " in bare else bare.title()
         key = subjects.key_of(bare) if bare else ""
-        if len(key) > 60:  # it becomes part of block keys
-            key = f"{key[:48]}-{hashlib.sha256(key.encode()).hexdigest()[:8]}"
         if not key or key == self._title_key or len(bare) > 120:
             if len(self.sections) > 1 and key == self._title_key:
                 self.sections.append(Section("", "", 1))
             return
+        if len(key) > 60:  # it becomes part of block keys
+            key = f"{key[:48]}-{hashlib.sha256(key.encode()).hexdigest()[:8]}"
         if level > self._deepest or len(self.sections) > 3 * _MOST_SECTIONS or choice.is_furniture(bare):
             return
         self.sections.append(Section(key, bare, level, subjects.heading_subject(bare)))
