@@ -11,7 +11,12 @@ from tasks.remembered import Remembered
 def test_a_function_is_asked_once_for_each_word() -> None:
     """The second time a word comes up its result is looked up."""
     asked: list[str] = []
-    table = Remembered(lambda word: asked.append(word) or word.upper())  # type: ignore[func-returns-value]
+
+    def upper(word: str) -> str:
+        asked.append(word)
+        return word.upper()
+
+    table = Remembered(upper)
     assert list(map(table.__getitem__, ("relay", "drum", "relay"))) == ["RELAY", "DRUM", "RELAY"]
     assert asked == ["relay", "drum"]
 

@@ -40,7 +40,8 @@ def translated(path: Any, namespaces: dict[str, str]) -> Finder:
     steps = [_step(step, quoted, namespaces) for step in re.split(r"\|(?=\.//)", _BLANKS.sub(r"\1", plain))]
     whole = [step for step in steps if step is not None]
     if len(whole) < len(steps) or (len(steps) > 1 and any(step.first for step in whole)):
-        return path  # type: ignore[no-any-return]
+        as_given: Finder = path
+        return as_given
     return whole[0].find if len(whole) == 1 else lambda tree: [found for step in whole for found in step.find(tree)]
 
 
