@@ -177,12 +177,9 @@ class Backend:
 
     def answer(self, asked: QueryRequest, seconds: float = ANSWER_SECONDS) -> Answer:
         """The whole answer, in time for a client that waits for it. Raises NightwikiError when there can be none."""
-        from tasks.answers.answering import Failed, collected
+        from tasks.answers.answering import collected
 
-        told = collected(self.query(asked, seconds))
-        if isinstance(told, Failed):
-            raise NightwikiError(told.subject, told.cause, told.next_step)
-        return told
+        return collected(self.query(asked, seconds))
 
     def pages(self, asked: PagesRequest) -> PagesAnswer:
         """The pages that the filters let through, by path; of several wikis one after the other."""

@@ -62,8 +62,6 @@ def query(
         elif not as_json:
             shown.show(event)
     told = collected(kept)
-    if isinstance(told, Failed):
-        raise NightwikiError(told.subject, told.cause, told.next_step)
     if as_json:
         click.echo(json.dumps(told.to_json(), indent=2, ensure_ascii=False))
     if save:

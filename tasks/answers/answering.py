@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+from config.errors import NightwikiError
 from tasks.search.result import SCHEMA_VERSION, Degraded, Hit, HitCitation
 
 Checked = Literal["quoted", "covered", "uncovered", "translated"]
@@ -166,8 +167,8 @@ def event_json(event: Event) -> dict[str, Any]:
     return {"event": names[type(event)], **told}
 
 
-def collected(events: Iterable[Event]) -> Answer | Failed:
-    """The answer that the events are, or why there is none."""
+def collected(events: Iterable[Event]) -> Answer:
+    """The answer that the events are. Raises NightwikiError where they say that there is none."""
     begun: Hits | None = None
     sentences: list[Sentence] = []
     references: list[Reference] = []
@@ -180,7 +181,7 @@ def collected(events: Iterable[Event]) -> Answer | Failed:
             case Cited(reference):
                 references.append(reference)
             case Failed():
-                return event
+                raise NightwikiError(event.subject, event.cause, event.next_step)
             case Done() if begun is not None:
                 used = {number for sentence in sentences for number in sentence.citations}
                 return Answer(
@@ -201,7 +202,7 @@ def collected(events: Iterable[Event]) -> Answer | Failed:
                     event.cut,
                     event.cost,
                 )
-    return Failed("answer", "it ended before it was whole", "Ask again")
+    raise NightwikiError("answer", "it ended before it was whole", "Ask again")
 
 
 def renumbered(reference: Reference, number: int) -> Reference:
